@@ -1,0 +1,1 @@
+"""The running stream: capture, log, processors, streams, daemon."""

@@ -1,0 +1,1 @@
+"""The durable log: one contract, two engines."""

@@ -1,0 +1,146 @@
+"""The event log: topics, consumer groups, checkpoints and processor state, whatever the engine.
+
+Everything a call writes is one transaction, durable when the call returns: after a power cut, what was acknowledged is
+there. Offsets of a topic partition grow and are never used twice. The embedded engine has one partition a topic.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+
+class Topic(StrEnum):
+    """The topics; names as on Kafka."""
+
+    CAPTURED = "conversations.captured"
+    EVENTS = "conversations.events"
+    SIGNALS = "conversations.signals"
+    SUMMARIES = "conversations.summaries"
+    REJECTED = "conversations.rejected"
+
+
+class LogError(Exception):
+    """The log cannot do what was asked; the message says what to do."""
+
+
+class FencedError(LogError):
+    """A newer copy of the same source has taken over; this one must stop."""
+
+
+class LogBusyError(LogError):
+    """Another process holds the log for longer than the time-out."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A record to append. `key` decides the partition; `value` is UTF-8 JSON."""
+
+    topic: Topic
+    key: str
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record as read: `offset` is its place in its topic partition, `time_ms` when it was appended (Unix, ms)."""
+
+    topic: Topic
+    offset: int
+    key: str
+    value: bytes
+    time_ms: int
+    partition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProgress:
+    """Counts that a source adds with one append, kept beside its checkpoints for `status`."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    last_event_iso: str | None = None
+
+
+class SourceLog(Protocol):
+    """The log as one source sees it. Opening a newer one for the same source fences this one."""
+
+    source: str
+
+    def checkpoints(self) -> dict[str, bytes]:
+        """Every part's committed state."""
+        ...
+
+    def append(
+        self,
+        records: Sequence[NewRecord],
+        checkpoints: Mapping[str, bytes | None],
+        progress: SourceProgress = SourceProgress(),
+    ) -> None:
+        """Append records and move checkpoints (None forgets a part) in one transaction; durable on return.
+
+        Blocks; callable from any thread; concurrent calls of several sources share one disk sync. Raises `FencedError`.
+        """
+        ...
+
+
+StateKey = tuple[str, bytes]
+"""A processor's name for a store, and the key in it."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """What a processor run moves in one transaction: outputs, state, and the input offset it has applied.
+
+    `offset` is the last offset of `topic` that was processed. `state` maps store and key to a value, None deletes.
+    """
+
+    group: str
+    topic: Topic
+    offset: int
+    records: list[NewRecord] = field(default_factory=list)
+    state: dict[StateKey, bytes | None] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    partition: int = 0
+
+
+class EventLog(Protocol):
+    """A durable log."""
+
+    def open_source(self, source: str) -> SourceLog:
+        """Take over a source: earlier holders are fenced."""
+        ...
+
+    def append(self, records: Sequence[NewRecord]) -> None:
+        """Append records that have no source to resume, such as an import's; durable on return."""
+        ...
+
+    def read(self, topic: Topic, after: int, limit: int, max_bytes: int) -> list[Record]:
+        """Records of a topic with an offset above `after`, in order: at most `limit`, and `max_bytes` unless one."""
+        ...
+
+    def committed(self, group: str, topic: Topic) -> int:
+        """The last offset that a consumer group has processed; 0 before the first."""
+        ...
+
+    def end_offset(self, topic: Topic) -> int:
+        """The highest offset given out in a topic; 0 when empty."""
+        ...
+
+    def state(self, store: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The values of those keys that a store has."""
+        ...
+
+    def scan_state(self, store: str, prefix: bytes = b"", limit: int = 1000) -> list[tuple[bytes, bytes]]:
+        """Entries of a store with a key that begins with `prefix`, in key order."""
+        ...
+
+    def commit(self, commit: Commit) -> None:
+        """Write outputs, state and offset in one transaction; durable on return.
+
+        Raises `FencedError` when the group's offset is not where this run began: another copy is at work.
+        """
+        ...
+
+    def close(self) -> None:
+        """Finish what was begun and release the log."""
+        ...

@@ -1,0 +1,1 @@
+"""The words every floor shares: events, records, ids and keys."""
