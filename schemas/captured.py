@@ -21,7 +21,7 @@ RawTime = str | int | float
 """A provider's own time value, unparsed: ISO text, seconds or milliseconds since 1970."""
 
 
-class Thread(Struct, rename="camel", omit_defaults=True, kw_only=True, eq=False):
+class Thread(Struct, rename="camel", omit_defaults=True, kw_only=True, eq=False, gc=False):
     """The conversation that captured events belong to; one object is shared by all events of a thread."""
 
     provider: NonEmpty
@@ -32,7 +32,7 @@ class Thread(Struct, rename="camel", omit_defaults=True, kw_only=True, eq=False)
     title: NonEmpty | None = None
 
 
-class CapturedEvent(Struct, rename="camel", omit_defaults=True, kw_only=True):
+class CapturedEvent(Struct, rename="camel", omit_defaults=True, kw_only=True, gc=False):
     """One element of a conversation as its source gives it.
 
     `id` is final (see `schemas.ids`). `role` is the provider's word. `times` are the provider's values, best first;

@@ -18,6 +18,8 @@ _root: Final = hashlib.sha1(NAMESPACE.bytes, usedforsecurity=False)
 # MessagePack has one shortest form for each of our types and carries lengths: parts cannot run into each other.
 _pack: Final = msgpack.Encoder().encode
 
+_VARIANT: Final = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
+
 Part = str | int | bytes | None
 
 
@@ -30,8 +32,7 @@ def event_id(*parts: Part) -> str:
     digest.update(_pack(parts))
     text = digest.hexdigest()
     # uuid.uuid5 costs 5.5 us an event, this 1.5; the bits are the same (a test compares them).
-    variant = "89ab"[int(text[16], 16) & 3]
-    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
+    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
 
 
 def derived_id(parent: str, kind: str, *parts: Part) -> str:
