@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, Protocol
 
+from msgspec import Struct
+
 from schemas.captured import CapturedEvent, RawTime, Thread
 
 MAX_SAMPLE_BYTES: Final = 64 * 1024
@@ -30,9 +32,11 @@ class PermanentSourceError(SourceError):
     """Only a person can mend it: a missing folder, a wrong token, no permission."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """One captured event with its thread; `nearby` are raw times to infer from (see `CapturedRecord`)."""
+class Heard(Struct, frozen=True, gc=False):
+    """One captured event with its thread; `nearby` are raw times to infer from (see `CapturedRecord`).
+
+    A msgspec struct because there is one for every event: making a frozen dataclass costs ten times as much.
+    """
 
     thread: Thread
     event: CapturedEvent
@@ -56,7 +60,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Elements that rightly give no event: without words, hidden context, or known already; `what` says of which kind."""
+    """Elements that rightly give no event: without words, hidden, or known already; `what` says of which kind."""
 
     outcome: Literal["empty", "hidden", "duplicate"]
     what: str
@@ -79,7 +83,7 @@ class Capture:
     """What one read of a source gave, and the checkpoints that say so.
 
     `checkpoints` maps a part of the source (a file, a room) to its new state, or None to forget the part. Elements and
-    checkpoints are committed in one transaction.
+    checkpoints are committed in one transaction. An empty capture says that the source has nothing more for now.
     """
 
     elements: Sequence[Element]
@@ -108,6 +112,8 @@ class ReadOptions:
     account: str | None = None
     timezone: str | None = None
     own_name: str | None = None
+    chat: str | None = None
+    """The name of the one chat that the file holds, where the format has none: a WhatsApp text export."""
     include_hidden: bool = False
 
 
@@ -122,7 +128,11 @@ class FileHead:
 
 
 class Reader(Protocol):
-    """A kind of finished file."""
+    """A kind of finished file.
+
+    A class attribute `fallback = True` says that it holds what another file of its export holds in a better form: it
+    is then read only where no other reader of its provider has heard anything in the same folder or archive.
+    """
 
     name: str
     """What a report calls the kind, for example `pi session`."""
