@@ -1,0 +1,70 @@
+"""Following live Codex rollouts: the growing files by the tailer, the compressed ones as finished files.
+
+A rollout at rest for a week is replaced by its compressed form: what was told from the plain file keeps its event ids,
+so nothing is new in it. Where both stand side by side the plain one is read. Source: section 3.2 of the format page;
+B35.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from adapters.contract import Capture, Element, ReadOptions
+from adapters.files.finished import PREFIX, FinishedFiles, plain_sibling
+from adapters.files.merge import merged
+from adapters.files.tail import Backfill, JsonlTailAdapter, TailStats
+from adapters.sessions.codex import COMPRESSED, CodexReader
+from adapters.sessions.codex_parser import CodexParser, find_meta
+from adapters.sessions.codex_shapes import Line
+
+PATTERNS: Final = ("*.jsonl",)
+
+
+class CodexAdapter:
+    """Follows all rollouts below `roots`; an `adapters.contract.Adapter`."""
+
+    def __init__(self, name: str, roots: Iterable[Path], options: ReadOptions, backfill: Backfill = "start") -> None:
+        self.name = name
+        self.roots = [Path(root) for root in roots]
+        self._options = options
+        self._growing = JsonlTailAdapter(name, self.roots, self._parser, backfill=backfill, patterns=PATTERNS)
+        self._finished = FinishedFiles(
+            self.roots, ("*" + COMPRESSED,), self._read, passes=plain_sibling, backfill=backfill
+        )
+
+    def stats(self) -> TailStats:
+        """Figures of the growing files, for metrics."""
+        return self._growing.stats()
+
+    async def captures(self, checkpoints: Mapping[str, bytes]) -> AsyncIterator[Capture]:
+        """See `Adapter`."""
+        growing = {part: state for part, state in checkpoints.items() if not part.startswith(PREFIX)}
+        captures = merged(self._growing.captures(growing), self._finished.captures(checkpoints))
+        try:
+            async for capture in captures:
+                yield capture
+        finally:
+            await captures.aclose()
+
+    def _parser(self, path: Path, status: os.stat_result) -> CodexParser:
+        return CodexParser(
+            path,
+            status.st_mtime,
+            include_hidden=self._options.include_hidden,
+            account=self._options.account,
+            find_meta=partial(_meta_of, path),
+        )
+
+    def _read(self, path: Path) -> Iterator[Element]:
+        with path.open("rb") as stream:
+            yield from CodexReader().read(stream, path, self._options)
+
+
+def _meta_of(path: Path) -> Line | None:
+    try:
+        with path.open("rb") as stream:
+            return find_meta(stream)
+    except OSError:  # gone since its lines were read; the tailer names files it cannot read
+        return None
