@@ -1,0 +1,1 @@
+"""What the commands of `session-ingest` do; imported only when one is called."""
