@@ -1,0 +1,1 @@
+"""`make bench`: speed and memory, beside the floor and a peer, in the same run."""
