@@ -14,7 +14,7 @@ from adapters.contract import Element, Heard, Skipped, Warned
 from ingest.clock import now_iso
 from ingest.import_state import MemoryState
 from ingest.log.contract import NewRecord, Record, Topic
-from ingest.packing import Packer
+from ingest.packing import Packer, key_of
 from ingest.processors.normalize import NormalizeProcessor
 from schemas.captured import MAX_RECORD_BYTES, CapturedEvent, CapturedRecord, RejectedRecord, Thread
 from schemas.report import FileReport
@@ -145,9 +145,10 @@ class StraightLane(PackedLane):
             nearby_times=list(heard[0].nearby),
             captured_at=now_iso(),
         )
-        stub = Record(Topic.CAPTURED, 0, thread.thread_id, b"", int(time.time() * 1000))
+        key = key_of(thread)
+        stub = Record(Topic.CAPTURED, 0, key, b"", int(time.time() * 1000))
         outputs = self._normalize.process_captured(captured, stub, self._sink.state)
-        self.threads.add(hash((thread.provider, thread.account, thread.thread_id)))
+        self.threads.add(hash(key))
         self._count(outputs)
         self._sink.take(None, outputs)
 

@@ -83,7 +83,7 @@ class Packer:
         self.counts["emitted"] += len(self._events)
         self._events = []
         self._size = 0
-        return (NewRecord(Topic.CAPTURED, _key(self._thread), encode_record(record)),)
+        return (NewRecord(Topic.CAPTURED, key_of(self._thread), encode_record(record)),)
 
     def _hear(self, heard: Heard) -> Sequence[NewRecord]:
         encoded = _encode_event(heard.event)
@@ -137,7 +137,8 @@ def pack(elements: Iterable[Element], source: str, now_iso: Callable[[], str]) -
     return Packed(records, SourceProgress(dict(packer.counts), packer.last_event_iso), packer.warnings)
 
 
-def _key(thread: Thread) -> str:
+def key_of(thread: Thread) -> str:
+    """Give the key of a thread's records."""
     provider_key = provider_account_key(provider_name(thread.provider), account_name(thread.account))
     return thread_key(provider_key, thread.thread_id)
 

@@ -208,13 +208,9 @@ class _Search:
         raw = self._raw(self.window.end)
         size = self.window.end - self.start
         whole = raw.rstrip(WHITE)
-        if self.in_array and not self.head and whole.endswith(b"]") and not self._was_cut(raw):
+        if self.in_array and not self.head and whole.endswith(b"]") and self.brackets.lost:
             return Damage(self.start, whole[:-1], size, None)
         return Damage(self.start, raw, size, None, cut=self.in_array)
-
-    def _was_cut(self, raw: bytes) -> bool:
-        value = value_at(raw, 0)
-        return isinstance(value, bytes) or value.more
 
     def _follow_brackets(self, limit: int) -> None:
         if self.balanced is None and not self.brackets.lost and self.bracketed < limit:
