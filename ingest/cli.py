@@ -58,6 +58,8 @@ def import_(
     from ingest.commands.imports import ImportRequest, UnknownReaderError, import_into_file
     from ingest.log.contract import LogError
 
+    if timezone is not None and not _is_zone(timezone):
+        fail(f"--timezone {timezone}: there is no such zone; use a name such as Europe/Lisbon", EXIT_USAGE)
     options = ReadOptions(
         account=account, timezone=timezone, own_name=own_name, chat=chat, include_hidden=include_hidden
     )
@@ -120,6 +122,16 @@ def validate(
         sys.stdout.write(words + "\n")
         invalid += result.invalid
     raise typer.Exit(EXIT_FAILED if invalid else 0)
+
+
+def _is_zone(name: str) -> bool:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
 
 
 def _console() -> "Console":

@@ -33,11 +33,12 @@ def print_reports(report: ImportReport, console: Console, target: str) -> None:
 
 
 def _table(report: ImportReport) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("file", max_width=34, overflow="ellipsis", no_wrap=True)
-    table.add_column("kind", max_width=18, overflow="ellipsis", no_wrap=True)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    # 79 columns together; names give way before numbers do.
+    table.add_column("file", max_width=24, overflow="ellipsis", no_wrap=True)
+    table.add_column("kind", max_width=16, overflow="ellipsis", no_wrap=True)
     for name in ("chats", "new", "empty", "hidden", "known", "bad"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True, min_width=5)
     # Files that need a look come first, so that they are among those named.
     shown = sorted(report.files, key=lambda file: not file.failed)[:MAX_FILES]
     for file in shown:

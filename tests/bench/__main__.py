@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ALL = ["start_up", "pi_stream", "exports", "tail_scale"]
+ALL = ["start_up", "pi_stream", "exports", "tail_scale", "kills"]
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:

@@ -83,3 +83,12 @@ def test_an_archive_goes_into_the_log_and_again_adds_nothing(tmp_path: Path) -> 
     assert b"5 new events of 8 seen" in first.stderr
     assert b"0 new events of 8 seen" in again.stderr
     assert os.listdir(tmp_path / "state" / "session-triage")  # noqa: PTH208 - only whether there is anything
+
+
+def test_a_wrong_zone_is_wrong_usage(tmp_path: Path) -> None:
+    """Nothing is read, and one line says what a zone looks like."""
+    done = run(INGEST, "import", "--timezone", "Mars/Phobos", "--output", "-", tmp_path, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().splitlines() == [
+        "session-ingest: --timezone Mars/Phobos: there is no such zone; use a name such as Europe/Lisbon"
+    ]
