@@ -21,6 +21,8 @@ from tests.support.pi_corpus import SessionWriter
 KNOWN = int(os.environ.get("BENCH_KNOWN_FILES", "100000"))
 IDLE = int(os.environ.get("BENCH_IDLE_FILES", "10000"))
 IDLE_SECONDS = 30
+SETTLE_SECONDS = 210
+"""A minute after the back-fill the old threads' summaries are due, 500 at a time: 10,000 take two minutes more."""
 OLD = time.time() - 86_400
 """Files that changed lately are looked at every second; idle ones are old."""
 APPENDS = 40
@@ -75,7 +77,7 @@ def idle_files(home: Path) -> str:
     """CPU of the whole daemon while nothing happens."""
     _files(home / ".pi" / "agent" / "sessions", IDLE)
     with _daemon(home) as daemon:
-        time.sleep(90)  # the processors catch up, and a minute later write the old threads' summaries
+        time.sleep(SETTLE_SECONDS)
         before = cpu_of(daemon.process.pid)
         time.sleep(IDLE_SECONDS)
         used = (cpu_of(daemon.process.pid) - before) / IDLE_SECONDS
