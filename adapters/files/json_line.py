@@ -95,7 +95,7 @@ def _forgiving(raw: bytes) -> object:
     except RecursionError as error:
         raise BadLine("too-deep", str(error)) from None
     except json.JSONDecodeError as error:
-        raise BadLine("invalid-json", f"{error.msg} at character {error.pos}") from None
+        raise BadLine("invalid-json", f"{error.msg}: character {error.pos}") from None
 
 
 def _join(found: re.Match[bytes]) -> bytes:
