@@ -73,6 +73,28 @@ def _daemon(home: Path) -> Iterator[Daemon]:
         daemon.stop()
 
 
+def idle_tailer(folder: Path) -> str:
+    """CPU of the tailer alone while nothing happens."""
+    _files(folder, IDLE)
+    used = asyncio.run(_idle_share(pi_adapter("pi", [folder])))
+    return f"{IDLE:,} idle files: the tailer alone uses {used:.2%} of a core (goal: under 1 %)"
+
+
+async def _idle_share(adapter: JsonlTailAdapter) -> float:
+    captures = adapter.captures({})
+    async for capture in captures:
+        if not capture.elements and not capture.checkpoints:
+            break
+    following = asyncio.ensure_future(anext(captures))
+    before = time.process_time()
+    await asyncio.sleep(2 * IDLE_SECONDS)  # two searches of everything
+    used = (time.process_time() - before) / (2 * IDLE_SECONDS)
+    following.cancel()
+    await asyncio.wait([following])
+    await captures.aclose()
+    return used
+
+
 def idle_files(home: Path) -> str:
     """CPU of the whole daemon while nothing happens."""
     _files(home / ".pi" / "agent" / "sessions", IDLE)
@@ -114,7 +136,9 @@ def _delay(path: Path, line: bytes, log: EmbeddedLog) -> float:
 
 def main() -> None:
     """Print the figures."""
-    for work in [globals()[name] for name in os.environ.get("BENCH_TAIL", "known_files idle_files latency").split()]:
+    for work in [
+        globals()[name] for name in os.environ.get("BENCH_TAIL", "known_files idle_tailer idle_files latency").split()
+    ]:
         with tempfile.TemporaryDirectory() as folder:
             print(work(Path(folder)))
 
