@@ -6,13 +6,13 @@ across `fork`.
 """
 
 import sqlite3
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from ingest.clock import now_ms
 from ingest.log import groups, records, retention, sources, status
 from ingest.log.connection import ReaderPool, connect_read_only, connect_reader
 from ingest.log.contract import (
@@ -36,10 +36,6 @@ from ingest.log.writer import Operation, Writer
 T = TypeVar("T")
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class EmbeddedLog(EventLog):
     """An `EventLog` in a file. Use `open`; it is its own context manager."""
 
@@ -55,7 +51,7 @@ class EmbeddedLog(EventLog):
         self._state_reader = StateReader(pool)
 
     @classmethod
-    def open(cls, path: Path, *, read_only: bool = False, clock: Callable[[], int] = _now_ms) -> Self:
+    def open(cls, path: Path, *, read_only: bool = False, clock: Callable[[], int] = now_ms) -> Self:
         """Open the log, creating or migrating it unless `read_only`; `clock` gives Unix milliseconds.
 
         Raises `LogError` when it is not there, not ours, newer than this program, damaged or not accessible.

@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from ingest.clock import now_ms
 from ingest.log.contract import EventLog, LogError
 from ingest.processors.contract import Processor
 from ingest.streams.lane import Lane
@@ -24,10 +25,6 @@ LONGEST_PAUSE_S: Final = 30.0
 """Between tries while the log fails: soon after a hiccup, rarely while a disk is full."""
 
 _log = structlog.get_logger(__name__)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class _Pause:
@@ -61,7 +58,7 @@ class EmbeddedRunner:
         log: EventLog,
         processors: Sequence[Processor],
         *,
-        clock: Callable[[], int] = _now_ms,
+        clock: Callable[[], int] = now_ms,
         first_pause_s: float = FIRST_PAUSE_S,
     ) -> None:
         """`clock` gives Unix milliseconds, for ticks. Raises `LogError` when the log cannot be written."""

@@ -11,6 +11,7 @@ from typing import BinaryIO, Final, cast
 from adapters.contract import ReadOptions, SourceError
 from adapters.exports.canonical import CanonicalReader
 from adapters.files.json_line import BadLine, decode_line
+from ingest.clock import iso
 from triage.report.gather import Gatherer
 from triage.report.reading import rejection, take
 from triage.report.tally import Tally
@@ -54,7 +55,7 @@ def _read_spooled(gatherer: Gatherer, stream: BinaryIO, path: Path, changed: dat
 
 
 def _read(gatherer: Gatherer, stream: BinaryIO, path: Path, changed: datetime) -> None:
-    updated = changed.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    updated = iso(changed.timestamp())
     name = path_text(path)
     tally = Tally(f"canonical:{Path(name).name}", name, updated, by_entry=False, file_format=file_format(stream))
     source = gatherer.source(tally)

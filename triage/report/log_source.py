@@ -5,12 +5,13 @@ what was appended before the cutoff is passed over by bisection.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from ingest.clock import iso
 from ingest.log.contract import EventLog, LogError, Record, Topic
 from ingest.log.embedded import EmbeddedLog
 from ingest.processors.roles import UNKNOWN_LABEL
@@ -36,10 +37,7 @@ _rejected: Final = msgspec.json.Decoder(RejectedRecord)
 def read_log(gatherer: Gatherer, path: Path) -> None:
     """Read the events and the source summaries of a log from the cutoff on; trouble becomes a problem."""
     name = path_text(path)
-    updated = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="milliseconds")
-    tally = Tally(
-        f"canonical:{Path(name).name}", name, updated.replace("+00:00", "Z"), by_entry=False, file_format="log"
-    )
+    tally = Tally(f"canonical:{Path(name).name}", name, iso(path.stat().st_mtime), by_entry=False, file_format="log")
     source = gatherer.source(tally)
     try:
         log = EmbeddedLog.open(path, read_only=True)

@@ -6,7 +6,6 @@ Source: formats/session-triage-origin.md 1.2 and 1.4. The directory's name is ne
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -16,6 +15,7 @@ from adapters.files.lines import MAX_LINE_BYTES, read_lines, split_lines
 from adapters.sessions.pi import PiParser
 from adapters.sessions.pi_header import read_header
 from adapters.sessions.pi_roots import default_roots, sessions_of_workspace, workspace_roots
+from ingest.clock import iso
 from triage.report.gather import Gatherer
 from triage.report.options import Options
 from triage.report.reading import rejection, take
@@ -72,8 +72,7 @@ def read_sessions(gatherer: Gatherer, folders: SessionFolders, options: Options,
 def _read(gatherer: Gatherer, path: Path, time: float, budget: int) -> None:
     header = read_header(path)
     name = path_text(path)
-    updated = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    tally = Tally(Path(name).name, name, updated, by_entry=True)
+    tally = Tally(Path(name).name, name, iso(time), by_entry=True)
     source = gatherer.source(tally)
     with path.open("rb") as stream:
         window = tail_window(stream, budget)
