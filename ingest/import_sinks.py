@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from ingest.import_state import MemoryState
-from ingest.log.contract import EventLog, NewRecord, Topic
+from ingest.log.contract import EventLog, NewRecord, StateLog, Topic
 from ingest.whole_files import whole_file
 
 BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -37,12 +37,13 @@ class OutputSink:
 
 
 class LogSink:
-    """Appends to the log what it does not know yet; importing the same again adds nothing."""
+    """Appends to the log what it does not know yet; importing the same again adds no event."""
 
     keeps_captured = True
 
-    def __init__(self, log: EventLog) -> None:
-        self.state = MemoryState(log)
+    def __init__(self, log: EventLog, known: StateLog | None = None) -> None:
+        """`known` is asked for what was imported before; without it that is left to whoever processes the log."""
+        self.state = MemoryState(known)
         self._log = log
         self._batch: list[NewRecord] = []
         self._bytes = 0

@@ -8,7 +8,7 @@ Of an event only the id is kept. Whether a duplicate says something else than th
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ingest.log.contract import EventLog
+from ingest.log.contract import StateLog
 from ingest.processors.deduplicate import Sight, id_key
 from ingest.processors.normalize import NormalizeProcessor
 from schemas.event import CanonicalEvent
@@ -25,7 +25,7 @@ _KNOWN: Final = bytes(16)
 class MemoryState:
     """The normaliser's store for one run, over what the log's store has; nothing is written back."""
 
-    def __init__(self, log: EventLog | None = None) -> None:
+    def __init__(self, log: StateLog | None = None) -> None:
         self._log = log
         self._tables: list[bytearray | None] = [None] * TABLES
 

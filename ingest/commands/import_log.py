@@ -27,7 +27,7 @@ def import_into_log(request: ImportRequest, settings: Settings, console: Console
     Raises what `import_into` does, `LogError`, and `OSError` when the report cannot be written.
     """
     with EmbeddedLog.open(settings.log_path) as log:
-        with LogSink(log) as sink:
+        with LogSink(log, log) as sink:
             report = import_into(sink, request, console)
         _process(log, settings, console)
     return tell(report, request, console, "the log")

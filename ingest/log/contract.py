@@ -1,7 +1,8 @@
 """The event log: topics, consumer groups, checkpoints and processor state, whatever the engine.
 
 Everything a call writes is one transaction, durable when the call returns: after a power cut, what was acknowledged is
-there. Offsets of a topic partition grow and are never used twice. The embedded engine has one partition a topic.
+there. Offsets of a topic partition begin at 1, grow and are never used twice; on Kafka some are never used at all. The
+embedded engine has one partition a topic; it alone keeps processors' state, which Kafka's workers keep for themselves.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,6 +21,10 @@ class Topic(StrEnum):
     SIGNALS = "conversations.signals"
     SUMMARIES = "conversations.summaries"
     REJECTED = "conversations.rejected"
+
+
+Place = tuple[Topic, int]
+"""A topic partition."""
 
 
 class LogError(Exception):
@@ -179,7 +184,12 @@ class LogStatus:
 
 
 class EventLog(Protocol):
-    """A durable log."""
+    """A durable log, whatever its engine."""
+
+    @property
+    def where(self) -> str:
+        """Where the log is, in words for people: a file, or brokers."""
+        ...
 
     def open_source(self, source: str) -> SourceLog:
         """Take over a source: earlier holders are fenced."""
@@ -189,8 +199,23 @@ class EventLog(Protocol):
         """Append records that have no source to resume, such as an import's; durable on return."""
         ...
 
-    def read(self, topic: Topic, after: int, limit: int, max_bytes: int) -> list[Record]:
-        """Records of a topic with an offset above `after`, in order: at most `limit`, and `max_bytes` unless one."""
+    def partitions(self, topic: Topic) -> int:
+        """How many partitions a topic has; they are numbered from 0."""
+        ...
+
+    def read(self, topic: Topic, after: int, limit: int, max_bytes: int, partition: int = 0) -> list[Record]:
+        """Records of a partition with an offset above `after`, in order: at most `limit`, and `max_bytes` unless one.
+
+        Empty only at the end of the partition.
+        """
+        ...
+
+    def end_offset(self, topic: Topic, partition: int = 0) -> int:
+        """The highest offset given out in a partition; 0 when empty."""
+        ...
+
+    def wait_for_append(self, positions: Mapping[Place, int], timeout_s: float) -> bool:
+        """Wait until a partition has a record above its position, appended by any process; whether one has."""
         ...
 
     def register_group(self, group: str, topic: Topic) -> None:
@@ -201,31 +226,12 @@ class EventLog(Protocol):
         """Drop a consumer group: it protects nothing any longer, and would begin at 0 again."""
         ...
 
-    def wait_for_append(self, positions: Mapping[Topic, int], timeout_s: float) -> bool:
-        """Wait until a topic has a record above its position, appended by any process; whether one has."""
-        ...
-
-    def committed(self, group: str, topic: Topic) -> int:
+    def committed(self, group: str, topic: Topic, partition: int = 0) -> int:
         """The last offset that a consumer group has processed; 0 before the first."""
         ...
 
-    def end_offset(self, topic: Topic) -> int:
-        """The highest offset given out in a topic; 0 when empty."""
-        ...
-
-    def state(self, store: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that a store has."""
-        ...
-
-    def scan_state(self, store: str, prefix: bytes = b"", limit: int = 1000) -> list[tuple[bytes, bytes]]:
-        """Entries of a store with a key that begins with `prefix`, in key order."""
-        ...
-
-    def commit(self, commit: Commit) -> None:
-        """Write outputs, state and offset in one transaction; durable on return.
-
-        Raises `FencedError` when the group's offset is not `commit.after`: another copy is at work.
-        """
+    def commit_offset(self, group: str, topic: Topic, offset: int, partition: int = 0) -> None:
+        """Note how far a group has come that keeps its own state and offsets elsewhere; going back is passed over."""
         ...
 
     def trim(self, policies: Mapping[Topic, Retention], now_ms: int, ignore_groups: Collection[str] = ()) -> Trimmed:
@@ -241,4 +247,23 @@ class EventLog(Protocol):
 
     def close(self) -> None:
         """Finish what was begun and release the log."""
+        ...
+
+
+class StateLog(EventLog, Protocol):
+    """A log that keeps processors' state too, and moves it with their outputs and offsets: the embedded one."""
+
+    def state(self, store: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The values of those keys that a store has."""
+        ...
+
+    def scan_state(self, store: str, prefix: bytes = b"", limit: int = 1000) -> list[tuple[bytes, bytes]]:
+        """Entries of a store with a key that begins with `prefix`, in key order."""
+        ...
+
+    def commit(self, commit: Commit) -> None:
+        """Write outputs, state and offset in one transaction; durable on return.
+
+        Raises `FencedError` when the group's offset is not `commit.after`: another copy is at work.
+        """
         ...

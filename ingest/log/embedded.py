@@ -17,14 +17,15 @@ from ingest.log import groups, records, retention, sources, status
 from ingest.log.connection import ReaderPool, connect_read_only, connect_reader
 from ingest.log.contract import (
     Commit,
-    EventLog,
     LogError,
     LogStatus,
     NewRecord,
+    Place,
     Record,
     Retention,
     SourceLog,
     SourceProgress,
+    StateLog,
     Topic,
     Trimmed,
 )
@@ -36,8 +37,8 @@ from ingest.log.writer import Operation, Writer
 T = TypeVar("T")
 
 
-class EmbeddedLog(EventLog):
-    """An `EventLog` in a file. Use `open`; it is its own context manager."""
+class EmbeddedLog(StateLog):
+    """A `StateLog` in a file. Use `open`; it is its own context manager."""
 
     def __init__(
         self, path: Path, pool: ReaderPool, writer: Writer | None, bell: Bell, clock: Callable[[], int]
@@ -79,6 +80,11 @@ class EmbeddedLog(EventLog):
         if self._writer is not None:
             self._writer.close()
 
+    @property
+    def where(self) -> str:
+        """The log's file."""
+        return str(self.path)
+
     def open_source(self, source: str) -> SourceLog:
         """Take over a source: earlier holders are fenced."""
         epoch = self._write(partial(sources.take_over, source=source))
@@ -88,23 +94,29 @@ class EmbeddedLog(EventLog):
         """Append records that have no source to resume; durable on return."""
         self._write(partial(_append, new=records, time_ms=self._clock()))
 
-    def read(self, topic: Topic, after: int, limit: int, max_bytes: int) -> list[Record]:
+    def partitions(self, topic: Topic) -> int:  # noqa: ARG002 - all have as many
+        """One."""
+        return 1
+
+    def read(self, topic: Topic, after: int, limit: int, max_bytes: int, partition: int = 0) -> list[Record]:
         """Records of a topic with an offset above `after`, in order: at most `limit`, and `max_bytes` unless one."""
+        _only(partition)
         with self._pool.lend() as connection:
             return records.read(connection, topic, after, limit, max_bytes)
 
-    def end_offset(self, topic: Topic) -> int:
+    def end_offset(self, topic: Topic, partition: int = 0) -> int:
         """The highest offset given out in a topic; 0 when empty."""
+        _only(partition)
         with self._pool.lend() as connection:
             return records.end_offset(connection, topic)
 
-    def wait_for_append(self, positions: Mapping[Topic, int], timeout_s: float) -> bool:
+    def wait_for_append(self, positions: Mapping[Place, int], timeout_s: float) -> bool:
         """Wait until a topic has a record above its position, appended by any process; whether one has."""
         return self._bell.wait(lambda: self._has_passed(positions), timeout_s)
 
-    def _has_passed(self, positions: Mapping[Topic, int]) -> bool:
+    def _has_passed(self, positions: Mapping[Place, int]) -> bool:
         with self._pool.lend() as connection:
-            return any(records.end_offset(connection, topic) > position for topic, position in positions.items())
+            return any(records.end_offset(connection, topic) > position for (topic, _), position in positions.items())
 
     def register_group(self, group: str, topic: Topic) -> None:
         """Make a consumer group durable before its first commit."""
@@ -114,10 +126,16 @@ class EmbeddedLog(EventLog):
         """Drop a consumer group: it protects nothing any longer, and would begin at 0 again."""
         self._write(partial(groups.forget, group=group, topic=topic))
 
-    def committed(self, group: str, topic: Topic) -> int:
+    def committed(self, group: str, topic: Topic, partition: int = 0) -> int:
         """The last offset that a consumer group has processed; 0 before the first."""
+        _only(partition)
         with self._pool.lend() as connection:
             return groups.committed(connection, group, topic)
+
+    def commit_offset(self, group: str, topic: Topic, offset: int, partition: int = 0) -> None:
+        """Note how far a group has come that keeps its own state and offsets elsewhere; going back is passed over."""
+        _only(partition)
+        self._write(partial(groups.note, group=group, topic=topic, offset=offset, time_ms=self._clock()))
 
     def state(self, store: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that a store has."""
@@ -178,6 +196,11 @@ class EmbeddedSource(SourceLog):
             _append(connection, records, time_ms)
 
         self._log._write(operation)  # noqa: SLF001
+
+
+def _only(partition: int) -> None:
+    if partition != 0:
+        raise LogError(f"there is no partition {partition}: the embedded log has one partition a topic")
 
 
 def _append(connection: sqlite3.Connection, new: Sequence[NewRecord], time_ms: int) -> None:

@@ -45,3 +45,13 @@ def advance(connection: sqlite3.Connection, commit: Commit, time_ms: int) -> Non
         WHERE name = ? AND topic = ? AND part = ?""",
         (commit.offset, add_counts(counts, commit.counts), time_ms, *place),
     )
+
+
+def note(connection: sqlite3.Connection, group: str, topic: Topic, offset: int, time_ms: int) -> None:
+    """Move a group forward to `offset`, from wherever it stands before it."""
+    register(connection, group, topic)
+    connection.execute(
+        """UPDATE consumer_groups SET committed = ?, last_commit_ms = ?
+        WHERE name = ? AND topic = ? AND part = 0 AND committed < ?""",
+        (offset, time_ms, group, topic, offset),
+    )

@@ -13,7 +13,7 @@ from typing import Final
 import structlog
 
 from ingest.clock import now_ms
-from ingest.log.contract import EventLog, LogError
+from ingest.log.contract import LogError, Place, StateLog
 from ingest.processors.contract import Processor
 from ingest.streams.lane import Lane
 
@@ -55,7 +55,7 @@ class EmbeddedRunner:
 
     def __init__(
         self,
-        log: EventLog,
+        log: StateLog,
         processors: Sequence[Processor],
         *,
         clock: Callable[[], int] = now_ms,
@@ -136,7 +136,7 @@ class EmbeddedRunner:
     def _wait(self, halt: threading.Event) -> None:
         ready = [lane for lane, pause in zip(self._lanes, self._pauses, strict=True) if pause.over()]
         try:
-            positions = [(lane.processor.input, lane.position()) for lane in ready]
+            positions: list[tuple[Place, int]] = [((lane.processor.input, 0), lane.position()) for lane in ready]
             # Of processors that share a topic the one that is furthest behind decides.
             behind = dict(sorted(positions, key=lambda entry: entry[1], reverse=True))
             self._log.wait_for_append(behind, WAIT_S)

@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from ingest.log.contract import Commit, EventLog, FencedError, LogError, NewRecord, Record, Topic
+from ingest.log.contract import Commit, FencedError, LogError, NewRecord, Record, StateLog, Topic
 from ingest.processors.contract import Processor
 from ingest.processors.records import rejection
 from ingest.processors.times import from_ms
@@ -37,7 +37,7 @@ class _Outcome:
 class Lane:
     """Moves one processor along its topic."""
 
-    def __init__(self, log: EventLog, processor: Processor, clock: Callable[[], int]) -> None:
+    def __init__(self, log: StateLog, processor: Processor, clock: Callable[[], int]) -> None:
         """`clock` gives Unix milliseconds. The group is made durable, so that retention keeps what it has not read."""
         self.processor = processor
         self._log = log

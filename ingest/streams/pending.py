@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from heapq import merge
 from typing import Protocol
 
-from ingest.log.contract import EventLog, StateKey
+from ingest.log.contract import StateKey, StateLog
 
 
 class Readable(Protocol):
@@ -22,7 +22,7 @@ class Readable(Protocol):
 class StoredState:
     """A store of the log, as of its last commit."""
 
-    def __init__(self, log: EventLog, store: str) -> None:
+    def __init__(self, log: StateLog, store: str) -> None:
         self._log = log
         self._store = store
 

@@ -186,12 +186,12 @@ def test_a_forgotten_group_begins_again(log: EventLog):
 
 
 def test_waiting_ends_with_an_append(log: EventLog):
-    assert not log.wait_for_append({Topic.CAPTURED: 0}, timeout_s=0)
+    assert not log.wait_for_append({(Topic.CAPTURED, 0): 0}, timeout_s=0)
     thread = Thread(target=log.append, args=(captured("a"),))
     thread.start()
-    assert log.wait_for_append({Topic.EVENTS: 0, Topic.CAPTURED: 0}, timeout_s=60)
+    assert log.wait_for_append({(Topic.EVENTS, 0): 0, (Topic.CAPTURED, 0): 0}, timeout_s=60)
     thread.join()
-    assert not log.wait_for_append({Topic.CAPTURED: 1}, timeout_s=0.01)
+    assert not log.wait_for_append({(Topic.CAPTURED, 0): 1}, timeout_s=0.01)
 
 
 _APPENDER = """
@@ -227,7 +227,7 @@ def test_waiting_ends_with_another_processs_append(tmp_path: Path):
     path = tmp_path / "log.db"
     with EmbeddedLog.open(path) as log:
         child = spawn(_APPENDER, path, "one", "1")
-        assert log.wait_for_append({Topic.CAPTURED: 0}, timeout_s=60)
+        assert log.wait_for_append({(Topic.CAPTURED, 0): 0}, timeout_s=60)
         child.communicate(timeout=60)
     assert child.returncode == 0
 

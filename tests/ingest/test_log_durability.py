@@ -31,7 +31,7 @@ def process():
     while True:
         batch = log.read(Topic.CAPTURED, at, 3, 2**40)
         if not batch:
-            log.wait_for_append({Topic.CAPTURED: at}, 1)
+            log.wait_for_append({(Topic.CAPTURED, 0): at}, 1)
             continue
         outputs = [NewRecord(Topic.EVENTS, record.key, record.value) for record in batch]
         seen = {("normalize", record.value): record.value for record in batch}

@@ -20,7 +20,7 @@ def test_it_reads_beside_a_writer(tmp_path: Path):
         assert values(reader, Topic.CAPTURED) == ["a"]
         assert reader.state("normalize", [b"k"]) == {b"k": b"v"}
         assert reader.committed("normalize", Topic.CAPTURED) == 1
-        assert reader.wait_for_append({Topic.CAPTURED: 0}, timeout_s=0)
+        assert reader.wait_for_append({(Topic.CAPTURED, 0): 0}, timeout_s=0)
         log.append(captured("b"))
         assert values(reader, Topic.CAPTURED) == ["a", "b"]
         assert reader.status().topics[0].records == 2

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ingest.log.contract import Commit, EventLog, NewRecord, Record, StateKey, Topic
+from ingest.log.contract import Commit, EventLog, NewRecord, Record, StateKey, StateLog, Topic
 
 ALL = 2**62
 """No bound on bytes."""
@@ -39,7 +39,7 @@ def values(log: EventLog, topic: Topic) -> list[str]:
 
 
 def commit(
-    log: EventLog,
+    log: StateLog,
     offset: int,
     *,
     group: str = "normalize",
