@@ -5,8 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AGENT_HOME ?= $(HOME)/.cache/session-triage/pi-agent
+KAFKA_HOME ?= $(HOME)/.cache/session-triage/kafka
 
-.PHONY: help demo test check format bench soak schemas agent clean
+.PHONY: help demo test check format bench soak schemas agent kafka clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -52,6 +53,10 @@ schemas: $(READY)  ## write the published JSON Schemas anew
 agent:  ## install the real pi coding agent that tests drive (needs Node.js 20 and npm)
 	@mkdir -p $(AGENT_HOME)
 	@npm install --silent --no-fund --no-audit --ignore-scripts --prefix $(AGENT_HOME) @mariozechner/pi-coding-agent@0.73.1
+
+kafka:  ## fetch the Apache Kafka that tests start (needs Java 17 and Maven)
+	@ls $(KAFKA_HOME)/kafka_2.13-*.jar >/dev/null 2>&1 || \
+	  mvn -q -B -f tests/support/kafka_broker.xml dependency:copy-dependencies -DoutputDirectory=$(KAFKA_HOME)
 
 clean:  ## remove what make has built
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

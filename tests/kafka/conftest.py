@@ -1,0 +1,38 @@
+"""Fixtures of the tests on Kafka: a broker for each process that runs tests, a topic prefix for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.kafka import Broker, new_prefix, require_kafka
+from tests.support.mock_kafka import MockKafka
+
+
+@pytest.fixture(scope="session")
+def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """An Apache Kafka node that runs as long as the tests."""
+    require_kafka()
+    with Broker(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(shared_broker: Broker) -> Iterator[Broker]:
+    """The node, up; a test that stops it need not start it again."""
+    if not shared_broker.running:
+        shared_broker.start()
+    yield shared_broker
+    shared_broker.resume()
+
+
+@pytest.fixture
+def prefix() -> str:
+    """A topic prefix of this test alone."""
+    return new_prefix()
+
+
+@pytest.fixture(scope="session")
+def mock() -> Iterator[MockKafka]:
+    """Kafka's protocol without Java, from librdkafka's mock cluster."""
+    with MockKafka() as cluster:
+        yield cluster

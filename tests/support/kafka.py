@@ -1,0 +1,157 @@
+"""A real Apache Kafka for tests: one KRaft node on loopback that can be killed, restarted and paused.
+
+Its jars come from `make kafka`, and it runs on Java 17. Where either is missing the tests that need it are skipped, and
+fail in CI.
+"""
+
+import base64
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from contextlib import closing
+from pathlib import Path
+from typing import Final, Self
+
+import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+JARS: Final = Path(os.environ.get("KAFKA_HOME", "~/.cache/session-triage/kafka")).expanduser()
+
+START_SECONDS: Final = 60.0
+"""A node is up in 4 seconds on an idle machine; a busy one with two cores takes its time."""
+
+# The short broker session lets a killed node register again after a second; by default it waits for nine.
+_PROPERTIES: Final = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+controller.listener.names=CONTROLLER
+log.dirs={data}
+auto.create.topics.enable=false
+broker.heartbeat.interval.ms=200
+broker.session.timeout.ms=1000
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=1000
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+"""
+
+
+def require_kafka() -> None:
+    """Skip the test where no Kafka can run, and fail it in CI."""
+    if not shutil.which("java"):
+        reason = "Apache Kafka needs Java 17: there is no `java`"
+    elif not next(JARS.glob("kafka_2.13-*.jar"), None):
+        reason = "Apache Kafka is not there: `make kafka` (needs Maven)"
+    else:
+        return
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+class Broker:
+    """One node; its port and its data outlive a restart. It is its own context manager."""
+
+    def __init__(self, folder: Path, *, heap: str = "384m", quick: bool = True) -> None:
+        """`folder` takes its data and its log; `quick` starts sooner and runs slower, which benchmarks do not want."""
+        self.folder = folder
+        self.port, controller = _free_ports(2)
+        self.bootstrap = f"127.0.0.1:{self.port}"
+        self._properties = folder / "server.properties"
+        self._java = ["java", f"-Xmx{heap}", "-cp", f"{JARS}/*"]
+        if quick:
+            self._java[1:1] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        self._properties.write_text(
+            _PROPERTIES.format(port=self.port, controller=controller, data=folder / "data"), encoding="utf-8"
+        )
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        self._run("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties))
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @property
+    def running(self) -> bool:
+        """Whether its process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        with (self.folder / "broker.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*self._java, "kafka.Kafka", str(self._properties)], stdout=log, stderr=subprocess.STDOUT
+            )
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        end = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                if admin.list_topics(timeout=1).brokers:
+                    return
+            except KafkaException:
+                if self._process.poll() is not None or time.monotonic() > end:
+                    raise AssertionError((self.folder / "broker.log").read_text()[-4000:]) from None
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End it as `kill -9` does; a node that is down stays down."""
+        self._signal(signal.SIGKILL)
+        if self._process is not None:
+            self._process.wait()
+            self._process = None
+
+    def pause(self) -> None:
+        """Let it hang: connections stay open, nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._signal(signal.SIGCONT)
+
+    def memory_bytes(self) -> int:
+        """Its resident memory."""
+        assert self._process is not None
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def _signal(self, number: int) -> None:
+        if self._process is not None and self.running:
+            self._process.send_signal(number)
+
+    def _run(self, *arguments: str) -> None:
+        done = subprocess.run([*self._java, *arguments], capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        with closing(each):
+            pass
+    return ports
+
+
+def new_prefix() -> str:
+    """A topic prefix that nobody else uses."""
+    return f"t{uuid.uuid4().hex[:12]}."
