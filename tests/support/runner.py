@@ -5,13 +5,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ingest.log.contract import (
     Commit,
-    EventLog,
     LogError,
     LogStatus,
     NewRecord,
+    Place,
     Record,
     Retention,
     SourceLog,
+    StateLog,
     Topic,
     Trimmed,
 )
@@ -75,10 +76,10 @@ class Upper:
         return counts
 
 
-class FailingLog(EventLog):
+class FailingLog(StateLog):
     """A log that asks before and after each call whether to fail; what was written before a failure stays."""
 
-    def __init__(self, log: EventLog, fails: Callable[[str], bool]) -> None:
+    def __init__(self, log: StateLog, fails: Callable[[str], bool]) -> None:
         self._log = log
         self._fails = fails
 
@@ -86,13 +87,23 @@ class FailingLog(EventLog):
         if self._fails(name):
             raise LogError(f"failed {name}")
 
+    @property
+    def where(self) -> str:
+        return self._log.where
+
+    def partitions(self, topic: Topic) -> int:
+        return self._log.partitions(topic)
+
+    def commit_offset(self, group: str, topic: Topic, offset: int, partition: int = 0) -> None:
+        self._log.commit_offset(group, topic, offset, partition)
+
     def open_source(self, source: str) -> SourceLog:
         return self._log.open_source(source)
 
     def append(self, records: Sequence[NewRecord]) -> None:
         self._log.append(records)
 
-    def read(self, topic: Topic, after: int, limit: int, max_bytes: int) -> list[Record]:
+    def read(self, topic: Topic, after: int, limit: int, max_bytes: int, partition: int = 0) -> list[Record]:
         self._step("before read")
         return self._log.read(topic, after, limit, max_bytes)
 
@@ -102,14 +113,14 @@ class FailingLog(EventLog):
     def forget_group(self, group: str, topic: Topic) -> None:
         self._log.forget_group(group, topic)
 
-    def wait_for_append(self, positions: Mapping[Topic, int], timeout_s: float) -> bool:
+    def wait_for_append(self, positions: Mapping[Place, int], timeout_s: float) -> bool:
         return self._log.wait_for_append(positions, timeout_s)
 
-    def committed(self, group: str, topic: Topic) -> int:
+    def committed(self, group: str, topic: Topic, partition: int = 0) -> int:
         self._step("before committed")
         return self._log.committed(group, topic)
 
-    def end_offset(self, topic: Topic) -> int:
+    def end_offset(self, topic: Topic, partition: int = 0) -> int:
         return self._log.end_offset(topic)
 
     def state(self, store: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
