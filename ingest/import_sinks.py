@@ -28,9 +28,12 @@ class OutputSink:
     def take(self, record: NewRecord | None, outputs: Sequence[NewRecord]) -> None:
         """Write the events; what was rejected stands in the report."""
         del record
-        lines = [output.value for output in outputs if output.topic is Topic.EVENTS]
+        self.write([output.value for output in outputs if output.topic is Topic.EVENTS])
+
+    def write(self, lines: Sequence[bytes]) -> None:
+        """Write the lines of events."""
         if lines:
-            self._stream.write(b"\n".join(lines) + b"\n")
+            self._stream.write(b"\n".join((*lines, b"")))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.__exit__(kind, error, at)

@@ -6,7 +6,7 @@ What is counted is exact: an event that the log or this run already has is a dup
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from adapters.catalogue import Catalogue
 from adapters.contract import Reader, ReadOptions, SourceError
@@ -14,7 +14,7 @@ from adapters.files.archive import Member
 from adapters.files.archive_contents import Contents
 from adapters.files.archive_walk import Found
 from ingest.import_files import Item, items_of, size_of
-from ingest.import_lanes import PackedLane, Sink, StraightLane
+from ingest.import_lanes import LineSink, PackedLane, Sink, StraightLane
 from ingest.processors.normalize import NormalizeProcessor
 from schemas.report import FileReport
 
@@ -100,8 +100,9 @@ class Importer:
     def _lane(self, reader: Reader, report: FileReport) -> PackedLane:
         # What foreign readers give is held against the types, which the packed way does by decoding.
         ours = type(reader).__module__.startswith(OUR_READERS)
-        straight = ours and not self._sink.keeps_captured
-        return (StraightLane if straight else PackedLane)(self._sink, self._normalize, report)
+        if ours and not self._sink.keeps_captured:
+            return StraightLane(cast("LineSink", self._sink), self._normalize, report)
+        return PackedLane(self._sink, self._normalize, report)
 
     def _unpacked(self, member: Member, size: int) -> None:
         self._tell(member.path.name, self._done + int(_share(member, size) * UNPACKING_SHARE))

@@ -59,11 +59,23 @@ class CapturedEvent(Struct, rename="camel", omit_defaults=True, kw_only=True, gc
     citations: list[Citation] = []
 
 
+class Replay(Struct, rename="camel", omit_defaults=True, frozen=True):
+    """Marks a captured record that was appended again, to be processed once more.
+
+    `time_ms` is when its original was appended (Unix, ms): of several captured versions of an event the first counts,
+    also in a replay. With `force` its events pass even if nothing about them has changed.
+    """
+
+    time_ms: Annotated[int, Rule(ge=0)]
+    force: bool = False
+
+
 class CapturedRecord(Struct, rename="camel", omit_defaults=True, kw_only=True):
     """Consecutive captured events of one thread: the value of one record of `conversations.captured`.
 
     `nearby_times` are raw time values to infer from when events have none, nearest first: the time of the entry before
-    the first, the header's, the file's.
+    the first, the header's, the file's. `replay` is only on records that `session-ingest replay` or `rejected retry`
+    appended again.
     """
 
     version: Annotated[int, Rule(ge=1)] = CAPTURED_VERSION
@@ -71,12 +83,27 @@ class CapturedRecord(Struct, rename="camel", omit_defaults=True, kw_only=True):
     events: list[CapturedEvent]
     nearby_times: list[RawTime] = []
     captured_at: str | None = None
+    replay: Replay | None = None
+
+
+class Origin(Struct, rename="camel", omit_defaults=True, frozen=True):
+    """The record of the log that a processor rejected something of, for `session-ingest rejected retry`.
+
+    `time_ms` is when it was appended (Unix, ms). Time and key find it again where the log was moved and its offsets
+    changed.
+    """
+
+    topic: NonEmpty
+    offset: Annotated[int, Rule(ge=1)]
+    time_ms: int
+    partition: Annotated[int, Rule(ge=0)] = 0
 
 
 class RejectedRecord(Struct, rename="camel", omit_defaults=True, kw_only=True):
     """Something that could not be read: the value of one record of `conversations.rejected`.
 
-    `sample` holds the original bytes, Base64 in JSON, cut to `adapters.contract.MAX_SAMPLE_BYTES`.
+    `sample` holds the original bytes, Base64 in JSON, cut to `adapters.contract.MAX_SAMPLE_BYTES`. `origin` says which
+    record it comes from, where the stage is `processing`.
     """
 
     source: NonEmpty
@@ -87,6 +114,7 @@ class RejectedRecord(Struct, rename="camel", omit_defaults=True, kw_only=True):
     size_bytes: int = 0
     stage: Literal["reading", "processing"] = "reading"
     rejected_at: str | None = None
+    origin: Origin | None = None
 
 
 _record_encoder = Encoder()

@@ -14,7 +14,7 @@ from adapters.contract import Element, FileHead, ReadOptions, Rejected, Skipped,
 from adapters.exports.chat import Chat, sources, tool_result
 from adapters.exports.fields import Object, array, identifier, obj, objects, raw_time, text, times, word
 from adapters.exports.gemini_exchange import PROVIDER
-from adapters.exports.records import Record, whole
+from adapters.exports.records import Record, elements_of_whole
 from adapters.exports.shape import outline
 from schemas.captured import CapturedEvent
 from schemas.event import Attachment
@@ -40,11 +40,7 @@ class AiStudioReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the chunks in order."""
-        record = whole(stream, path)
-        if isinstance(record, Record):
-            yield from _prompt(record, path, options)
-        else:
-            yield record
+        return elements_of_whole(stream, path, lambda record: _prompt(record, path, options))
 
 
 class AiStudioIndexReader:

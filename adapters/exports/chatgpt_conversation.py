@@ -4,7 +4,7 @@ Source: sections 1.2 and 1.3 of the export formats; cases 5, 7, 13, 15, 23, 61.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from adapters.contract import MAX_SAMPLE_BYTES, Element, ReadOptions, Rejected, Skipped, Warned
@@ -28,22 +28,20 @@ class Conversations:
         self._options = options
         self.unknown = Unknown()
 
-    def elements(self, piece: Slice) -> Iterator[Element]:
-        """Yield the elements of one conversation; what is none is one rejection."""
+    def elements(self, piece: Slice) -> Sequence[Element]:
+        """Give the elements of one conversation; what is none is one rejection."""
         where = f"{self._path}: byte {piece.start}"
         try:
             conversation = decoder.decode(piece.raw)
         except BadLine as error:
-            yield Rejected(where, error.reason, str(error), piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw))
-            return
+            return (Rejected(where, error.reason, str(error), piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw)),)
         named = identifier(conversation.conversation_id) or identifier(conversation.id)
         if not isinstance(conversation.mapping, dict):
             detail = f"conversation {named} has no mapping of messages"
-            yield Rejected(where, "no-messages", detail, piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw))
-            return
-        yield from self._messages(conversation, piece.raw, named or _derived_id(conversation), where)
+            return (Rejected(where, "no-messages", detail, piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw)),)
+        return self._messages(conversation, piece.raw, named or _derived_id(conversation), where)
 
-    def _messages(self, conversation: Conversation, raw: bytes, thread_id: str, where: str) -> Iterator[Element]:
+    def _messages(self, conversation: Conversation, raw: bytes, thread_id: str, where: str) -> Sequence[Element]:
         thread = Thread(
             provider=PROVIDER,
             thread_id=thread_id,
@@ -62,11 +60,14 @@ class Conversations:
         )
         nodes = messages.nodes
         tree = grow(_parents(nodes, raw), _leaf(conversation, nodes), lambda key: time_rank(_time(nodes[key])))
-        if tree.cyclic:
-            yield Warned(where, f"cycle in {thread_id}: parents of its messages form a ring; each was read once")
-        yield from weave(tree, messages.items, thread, tuple(times(conversation.create_time, conversation.update_time)))
+        nearby = tuple(times(conversation.create_time, conversation.update_time))
+        found = weave(tree, messages.items, thread, nearby)
         if not messages.seen:
-            yield Skipped("empty", "conversation without messages")
+            found.append(Skipped("empty", "conversation without messages"))
+        if tree.cyclic:
+            ring = f"cycle in {thread_id}: parents of its messages form a ring; each was read once"
+            return (Warned(where, ring), *found)
+        return found
 
 
 Nodes = dict[str, Node | list[object] | str | int | float | bool | None]
@@ -79,8 +80,11 @@ def _time(node: object) -> object:
 
 def _parents(nodes: Nodes, raw: bytes) -> dict[str, str | None]:
     """Give each node's parent; children tell it only where a node does not, since newer exports have none."""
-    parents = {key: _parent(node) for key, node in nodes.items()}
-    if sum(parent not in nodes for parent in parents.values()) > 1:
+    parents = {  # `_parent` of each, which costs twice as much as a call
+        key: parent if type(node) is Node and type(parent := node.parent) is str else None
+        for key, node in nodes.items()
+    }
+    if len(parents) - sum(map(nodes.__contains__, parents.values())) > 1:
         for child, parent in _told_by_children(raw):
             if child in parents and parents[child] not in nodes and child != parent:
                 parents[child] = parent

@@ -63,7 +63,7 @@ _NOTHING: Final[Sequence[Item]] = ()
 class Messages:
     """Gives what the nodes of one conversation hold.
 
-    `unknown` counts what nobody described yet; `marked` says whether private-use markers may stand in its texts at all.
+    `unknown` counts what nobody described yet; `marked` says whether citation markers may stand in its texts at all.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Messages:
         self.seen += 1
         if type(message) is Message and message.id == key and 0 < len(key) < _PLAIN_ID_CHARS and key == key.strip():
             text = usual_words(message)
-            if text and not has_markers(text, private=self._marked):
+            if text and not (self._marked and has_markers(text)):
                 return (self._usual(key, message, text),)
         if type(message) is not Message:
             return (self._rejected(key, "not-a-message", f"an object is expected, got {type(message).__name__}"),)

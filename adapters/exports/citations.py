@@ -28,21 +28,28 @@ _PRIVATE: Final = "\ue201\ue202\ue203\ue204\ue200"
 _LEAD_BYTE: Final = 0xEE
 """Where U+E000 to U+EFFF begin in UTF-8."""
 
-_ESCAPES: Final = (b"\\ue20", b"\\uE20")
+_ESCAPED: Final = re.compile(rb"\\u(?:[eE]20|3011)")
+_BRACKET: Final = "】".encode()
+_BACKSLASH: Final = ord("\\")
 _NESTED: Final = ("items", "sources", "supporting_websites", "fallback_items", "entries", "details", "metadata")
 
 
 def may_be_marked(raw: bytes) -> bool:
-    """Whether private-use markers may stand in the texts of a JSON value, by its bytes: asked once for all of them."""
-    return any(sign in raw for sign in _ESCAPES) if raw.isascii() else _LEAD_BYTE in raw
+    """Whether `without_markers` may find something in the texts of a JSON value, by its bytes: asked once for all."""
+    # One byte is looked for twenty times as fast as several.
+    return (
+        _LEAD_BYTE in raw
+        or (_BRACKET[0] in raw and _BRACKET in raw)
+        or (_BACKSLASH in raw and _ESCAPED.search(raw) is not None)
+    )
 
 
-def has_markers(text: str, *, private: bool = True) -> bool:
-    """Whether `without_markers` has something to do; without `private` only `【…】` is asked for.
+def has_markers(text: str) -> bool:
+    """Whether `without_markers` has something to do.
 
     The closing bracket is looked for because its low byte is rare: `\ue200` and `†` take forty times as long.
     """
-    return "】" in text or (private and not text.isascii() and any(mark in text for mark in _PRIVATE))
+    return not text.isascii() and ("】" in text or any(mark in text for mark in _PRIVATE))
 
 
 def without_markers(text: str, names: Mapping[str, str] | None = None) -> str:

@@ -5,7 +5,7 @@ conversation; with it edits and retries are branches.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from adapters.contract import MAX_SAMPLE_BYTES, Element, ReadOptions, Rejected, Skipped, Warned
@@ -28,24 +28,22 @@ class Conversations:
         self._options = options
         self.unknown = Unknown()
 
-    def elements(self, piece: Slice) -> Iterator[Element]:
-        """Yield the elements of one conversation; what is none is one rejection."""
+    def elements(self, piece: Slice) -> Sequence[Element]:
+        """Give the elements of one conversation; what is none is one rejection."""
         where = f"{self._path}: byte {piece.start}"
         try:
             conversation = decoder.decode(piece.raw)
         except BadLine as error:
-            yield Rejected(where, error.reason, str(error), piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw))
-            return
+            return (Rejected(where, error.reason, str(error), piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw)),)
         messages = conversation.chat_messages
         if isinstance(messages, list) and messages:
-            yield from self._messages(conversation, messages, where)
-        elif messages is None or isinstance(messages, list):
-            yield Skipped("empty", "conversation without messages")
-        else:
-            detail = f"conversation {identifier(conversation.uuid)} has no list of chat_messages"
-            yield Rejected(where, "no-messages", detail, piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw))
+            return self._messages(conversation, messages, where)
+        if messages is None or isinstance(messages, list):
+            return (Skipped("empty", "conversation without messages"),)
+        detail = f"conversation {identifier(conversation.uuid)} has no list of chat_messages"
+        return (Rejected(where, "no-messages", detail, piece.raw[:MAX_SAMPLE_BYTES], len(piece.raw)),)
 
-    def _messages(self, conversation: Conversation, found: Sequence[object], where: str) -> Iterator[Element]:
+    def _messages(self, conversation: Conversation, found: Sequence[object], where: str) -> Sequence[Element]:
         thread_id = identifier(conversation.uuid) or _derived_id(conversation, found)
         thread = Thread(
             provider=PROVIDER,
@@ -62,13 +60,15 @@ class Conversations:
 
         def items(key: str) -> Sequence[Item]:
             message = messages[key]
-            return reading.items(message, identifier(message.uuid) or key)
+            return reading.items(message, key if message.uuid == key else identifier(message.uuid) or key)
 
         tree = _tree(messages, conversation.current_leaf_message_uuid)
+        before: list[Element] = [*rejected]
         if tree.cyclic:
-            yield Warned(where, f"cycle in {thread_id}: parents of its messages form a ring; each was read once")
-        yield from rejected
-        yield from weave(tree, items, thread, tuple(times(conversation.created_at, conversation.updated_at)))
+            ring = f"cycle in {thread_id}: parents of its messages form a ring; each was read once"
+            before.insert(0, Warned(where, ring))
+        nearby = tuple(times(conversation.created_at, conversation.updated_at))
+        return before + weave(tree, items, thread, nearby)
 
 
 def _keyed(found: Sequence[object], where: str) -> tuple[dict[str, Message], list[Rejected]]:

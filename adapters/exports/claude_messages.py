@@ -104,7 +104,7 @@ class Messages:
     def unknown_block(self, kind: object) -> Item:
         """Count a block of a type that nobody described."""
         self._unknown.note("block", kind)
-        return Skipped("empty", "block of unknown type")
+        return Skipped("empty", "unknown block")
 
 
 class _Reading:

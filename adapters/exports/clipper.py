@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from adapters.contract import Element, FileHead, PermanentSourceError, ReadOptions, Rejected, Skipped
 from adapters.exports.chat import Chat
 from adapters.exports.fields import Object, array, first_word, number, objects, text, times, word
-from adapters.exports.records import Record, whole
+from adapters.exports.records import Record, elements_of_whole
 from schemas.captured import CapturedEvent
 from schemas.event import Attachment
 from schemas.ids import content_digest, event_id
@@ -46,18 +46,14 @@ class ClipperReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the clip's messages; raises `PermanentSourceError` for another version."""
-        record = whole(stream, path)
-        if isinstance(record, Rejected):
-            yield record
-            return
-        schema = record.value.get("schema")
-        if schema != VERSION:
-            raise PermanentSourceError(f"a clip of the unknown version {schema!r}; {VERSION} is the one that is read")
-        yield from _clip(record, options)
+        return elements_of_whole(stream, path, lambda record: _clip(record, options))
 
 
 def _clip(record: Record, options: ReadOptions) -> Iterator[Element]:
     value = record.value
+    schema = value.get("schema")
+    if schema != VERSION:
+        raise PermanentSourceError(f"a clip of the unknown version {schema!r}; {VERSION} is the one that is read")
     messages = value.get("messages")
     if not isinstance(messages, list):
         yield Rejected(record.where, "not-a-conversation", "no list of messages is there")

@@ -49,13 +49,12 @@ def first_word(*values: object) -> str | None:
 
 def identifier(value: object) -> str | None:
     """Give an id: a text, or a number as its digits; one that is too long to be one becomes its digest."""
+    if isinstance(value, str):
+        found = value.strip()
+        return (found or None) if len(found) <= MAX_ID_CHARS else event_id("long-id", found)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _INT64:
         return str(value)
-    found = word(value)
-    if found is None:
-        return None
-    found = found.strip()
-    return found if len(found) <= MAX_ID_CHARS else event_id("long-id", found)
+    return None
 
 
 def number(value: object) -> int | None:

@@ -13,7 +13,7 @@ from adapters.contract import Element, FileHead, ReadOptions, Rejected, Skipped
 from adapters.exports.chat import Chat, attachments
 from adapters.exports.fields import Object, array, first_word, identifier, obj, objects, raw_time, text, times, word
 from adapters.exports.gemini_exchange import PROVIDER
-from adapters.exports.records import Record, records, whole
+from adapters.exports.records import Record, elements_of_whole, records
 from adapters.exports.shape import conversations, outline
 from schemas.captured import CapturedEvent
 from schemas.ids import content_digest, event_id
@@ -58,11 +58,7 @@ class GeminiWorkspaceReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the conversation's turns in order."""
-        record = whole(stream, path)
-        if isinstance(record, Record):
-            yield from _workspace(record, options)
-        else:
-            yield record
+        return elements_of_whole(stream, path, lambda record: _workspace(record, options))
 
 
 def _conversation(record: Record, options: ReadOptions) -> Iterator[Element]:

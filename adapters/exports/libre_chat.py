@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 from adapters.contract import Element, FileHead, ReadOptions, Rejected, Skipped
 from adapters.exports.chat import Chat, attachments, sources, tool_call, tool_result
 from adapters.exports.fields import Object, array, first_word, identifier, obj, objects, same, text, times, word
-from adapters.exports.records import Record, whole
+from adapters.exports.records import Record, elements_of_whole
 from adapters.exports.shape import outline
 from adapters.exports.tree import Item, grow, time_rank, weave
 from schemas.captured import CapturedEvent
@@ -37,11 +37,7 @@ class LibreChatReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the conversation's messages: the newest line first, then what was left behind."""
-        record = whole(stream, path)
-        if isinstance(record, Record):
-            yield from _conversation(record, options)
-        else:
-            yield record
+        return elements_of_whole(stream, path, lambda record: _conversation(record, options))
 
 
 def _conversation(record: Record, options: ReadOptions) -> Iterator[Element]:

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 from adapters.contract import Element, FileHead, Heard, ReadOptions, Rejected, Skipped
 from adapters.exports.chat import Chat, attachment, tool_call, tool_result
 from adapters.exports.fields import Object, first_word, identifier, number, obj, objects, text, times, word
-from adapters.exports.records import Record, whole
+from adapters.exports.records import Record, elements_of_whole
 from adapters.exports.shape import outline
 from schemas.captured import CapturedEvent
 from schemas.event import Attachment
@@ -35,11 +35,7 @@ class LmStudioReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the conversation's messages in order, versions that are not selected after the one that is."""
-        record = whole(stream, path)
-        if isinstance(record, Record):
-            yield from _conversation(record, options)
-        else:
-            yield record
+        return elements_of_whole(stream, path, lambda record: _conversation(record, options))
 
 
 def _conversation(record: Record, options: ReadOptions) -> Iterator[Element]:

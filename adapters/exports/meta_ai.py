@@ -13,7 +13,7 @@ from adapters.contract import Element, FileHead, ReadOptions, Rejected, Skipped,
 from adapters.exports.chat import Chat
 from adapters.exports.fields import Object, first_word, obj, objects, raw_time, text, times, word
 from adapters.exports.order import oldest_first
-from adapters.exports.records import whole
+from adapters.exports.records import Record, elements_of_whole
 from adapters.exports.shape import outline
 from schemas.captured import CapturedEvent
 from schemas.event import Attachment, Citation
@@ -45,17 +45,7 @@ class MetaReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the thread's messages, oldest first; Meta splits threads at some 10,000 messages a file."""
-        record = whole(stream, path)
-        if isinstance(record, Rejected):
-            yield record
-            return
-        messages = record.value.get("messages")
-        if not isinstance(messages, list):
-            yield Rejected(record.where, "not-a-conversation", "no list of messages is there")
-            return
-        if not messages:
-            yield Skipped("empty", "conversation without messages")
-        yield from _messages(_chat(record.value, options), messages, record.where)
+        return elements_of_whole(stream, path, lambda record: _thread(record, options))
 
 
 class MetaPeopleReader:
@@ -86,6 +76,16 @@ def mended(words: str) -> str:
         return words.encode("latin-1").decode()
     except UnicodeError:  # it was right already, or is damaged otherwise
         return words
+
+
+def _thread(record: Record, options: ReadOptions) -> Iterator[Element]:
+    messages = record.value.get("messages")
+    if not isinstance(messages, list):
+        yield Rejected(record.where, "not-a-conversation", "no list of messages is there")
+        return
+    if not messages:
+        yield Skipped("empty", "conversation without messages")
+    yield from _messages(_chat(record.value, options), messages, record.where)
 
 
 def _chat(value: Object, options: ReadOptions) -> Chat:

@@ -15,7 +15,7 @@ from adapters.exports.chat import Chat, attachments, sources
 from adapters.exports.exchanges import Pair, pair_elements
 from adapters.exports.fields import Object, array, first_word, identifier, obj, objects, text, times, word
 from adapters.exports.order import oldest_first
-from adapters.exports.records import Record, records, whole
+from adapters.exports.records import Record, elements_of_whole, records
 from adapters.exports.shape import conversations, outline
 from schemas.ids import event_id
 
@@ -67,16 +67,7 @@ class PerplexityThreadReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield the thread's entries, oldest first."""
-        record = whole(stream, path)
-        if isinstance(record, Rejected):
-            yield record
-            return
-        entries = record.value.get("entries", record.value.get("conversations"))
-        about = {**obj(record.value.get("metadata")), **obj(record.value.get("thread_metadata"))}
-        if isinstance(entries, list):
-            yield from _thread(record, about, entries, options)
-        else:
-            yield Rejected(record.where, "not-a-conversation", "no list of entries is there")
+        return elements_of_whole(stream, path, lambda record: _whole_thread(record, options))
 
 
 class WorkbookReader:
@@ -98,6 +89,15 @@ class WorkbookReader:
 
 def _asks(names: frozenset[str]) -> bool:
     return bool(_QUESTIONS & names) and bool(_ANSWERS & names)
+
+
+def _whole_thread(record: Record, options: ReadOptions) -> Iterator[Element]:
+    entries = record.value.get("entries", record.value.get("conversations"))
+    about = {**obj(record.value.get("metadata")), **obj(record.value.get("thread_metadata"))}
+    if isinstance(entries, list):
+        yield from _thread(record, about, entries, options)
+    else:
+        yield Rejected(record.where, "not-a-conversation", "no list of entries is there")
 
 
 def _thread(record: Record, about: Object, entries: list[object], options: ReadOptions) -> Iterator[Element]:

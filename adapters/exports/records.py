@@ -1,15 +1,16 @@
 """Records of an export one after another, decoded, with one `Rejected` for each that cannot be.
 
-In the order of the file (`records`), oldest first (`records_by_time`), or the one object that a file is (`whole`).
+In the order of the file (`records`), oldest first (`records_by_time`), or the one object that a file is
+(`elements_of_whole`).
 """
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from adapters.contract import HEAD_BYTES, MAX_SAMPLE_BYTES, PermanentSourceError, Rejected, Warned
+from adapters.contract import HEAD_BYTES, MAX_SAMPLE_BYTES, Element, PermanentSourceError, Rejected, Warned
 from adapters.exports.documents import pieces, unread
 from adapters.exports.fields import Object
 from adapters.exports.order import oldest_first
@@ -50,8 +51,21 @@ def decoded(raw: bytes, where: str) -> Record | Rejected:
         return Rejected(where, error.reason, str(error), raw[:MAX_SAMPLE_BYTES], len(raw))
 
 
-def whole(stream: BinaryIO, path: Path) -> Record | Rejected:
-    """Read a file that is one object: one conversation. Raises `PermanentSourceError` when it is no object at all."""
+def elements_of_whole(
+    stream: BinaryIO, path: Path, elements: Callable[[Record], Iterable[Element]]
+) -> Iterator[Element]:
+    """Yield what `elements` gives of a file that is one object: one conversation; or its one rejection.
+
+    Raises `PermanentSourceError` when it is no object at all.
+    """
+    record = _whole(stream, path)
+    if isinstance(record, Record):
+        yield from elements(record)
+    else:
+        yield record
+
+
+def _whole(stream: BinaryIO, path: Path) -> Record | Rejected:
     stream.seek(0)
     found = outline(stream.read(HEAD_BYTES))
     if found.top != "{":

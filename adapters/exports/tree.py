@@ -5,7 +5,7 @@ parents ends it. Nothing recurses, and all of it is linear. Source: cases 7, 13,
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -163,8 +163,8 @@ def weave(
     items: Callable[[str], Sequence[Item]],
     thread: Thread,
     nearby: tuple[RawTime, ...] = (),
-) -> Iterator[Element]:
-    """Yield the elements of a conversation: the live line in order, then each branch.
+) -> list[Element]:
+    """Give the elements of a conversation: the live line in order, then each branch.
 
     `items` gives a node's own. An event's parent is the nearest message or tool event above, whatever nodes between
     give no event; reasoning and hidden context are passed over, so that parents do not depend on what is shown. A
@@ -172,21 +172,23 @@ def weave(
     """
     forks: dict[str, tuple[str | None, RawTime | None]] = {}
     keep = len(tree.lines) > 1
+    woven: list[Element] = []
     for number, line in enumerate(tree.lines):
         said, time = forks.get(line.parent, (None, None)) if line.parent is not None else (None, None)
         branch: list[Element] = []
+        add = branch.append
         for node in line.nodes:
             below = said
             for item in items(node):
                 if type(item) is not CapturedEvent:
-                    branch.append(item)  # type: ignore[arg-type]  # the other three are elements
+                    add(item)  # type: ignore[arg-type]  # the other three are elements
                     continue
                 item.parent_message_id = said
-                if item.times:
-                    time = item.times[0]
-                    branch.append(Heard(thread, item, nearby))
+                if times := item.times:
+                    time = times[0]
+                    add(Heard(thread, item, nearby))
                 else:
-                    branch.append(_undated(thread, item, nearby, time, inferred=number > 0))
+                    add(_undated(thread, item, nearby, time, inferred=number > 0))
                 if item.type != "status":
                     below = item.message_id
             said = below
@@ -194,7 +196,8 @@ def weave(
                 forks[node] = (said, time)
         if number:
             _name_branch(branch)
-        yield from branch
+        woven += branch
+    return woven
 
 
 def _undated(

@@ -6,12 +6,13 @@ from typing import Final
 import msgspec
 
 from ingest.processors import colony
+from ingest.processors.deduplicate import MENDED_LABEL
 from ingest.processors.html_text import html_to_text
 from ingest.processors.references import find_refs, merge_refs
 from ingest.processors.roles import UNKNOWN_LABEL, speaker
 from ingest.processors.text import clean, clean_line
-from ingest.processors.times import EPOCH_ISO, to_iso
-from schemas.captured import CapturedEvent, CapturedRecord, RawTime, Thread
+from ingest.processors.times import EPOCH_ISO, first_iso, to_iso
+from schemas.captured import CapturedEvent, CapturedRecord, Thread
 from schemas.event import (
     SCHEMA_VERSION,
     Attachment,
@@ -60,8 +61,8 @@ def _source(thread: Thread) -> Source:
 
 def _times(record: CapturedRecord) -> list[_Time]:
     """Times of the events: their own, else that of the event before, else one nearby, else that of the event after."""
-    known = [_first_time(event.times) for event in record.events]
-    before = None if known and known[0] else _first_time(record.nearby_times)
+    known = [first_iso(event.times) for event in record.events]
+    before = None if known and known[0] else first_iso(record.nearby_times)
     times: list[_Time] = []
     for position, own in enumerate(known):
         if own:
@@ -75,20 +76,12 @@ def _times(record: CapturedRecord) -> list[_Time]:
     return times
 
 
-def _first_time(raw_times: list[RawTime]) -> str | None:
-    for raw in raw_times:
-        iso = to_iso(raw)
-        if iso:
-            return iso
-    return None
-
-
 def _draft(
     captured: CapturedEvent, source: Source, time: _Time, title: str | None, ingested: str | None
 ) -> CanonicalEvent:
     role, known_role = speaker(source.provider, captured.role, captured.type)
     text = clean(html_to_text(captured.text) if captured.html else captured.text)
-    labels = [*filter(None, captured.labels), *time[1]] if captured.labels or time[1] else []
+    labels = [*_given(captured.labels), *time[1]] if captured.labels or time[1] else []
     if not known_role:
         labels.append(UNKNOWN_LABEL)
     refs = find_refs(text, tool_output=role == "tool" or captured.type in _TOOL_TYPES)
@@ -112,6 +105,11 @@ def _draft(
         ),
         meta=_meta(captured, title, ingested),
     )
+
+
+def _given(labels: list[str]) -> list[str]:
+    """Give the labels of a source; that an event takes the place of another is for the normaliser alone to say."""
+    return [label for label in labels if label and label != MENDED_LABEL]
 
 
 def _mark(

@@ -12,12 +12,11 @@ import msgspec
 
 from ingest.log.contract import NewRecord, Record, Topic
 from ingest.processors.contract import State
-from ingest.processors.deduplicate import FirstSight, Memory, Sight
+from ingest.processors.deduplicate import MENDED_LABEL, FirstSight, Known, Memory, Sight
 from ingest.processors.drafts import drafts
-from ingest.processors.records import read_captured, rejection
+from ingest.processors.records import MadeEvent, read_captured, rejected, rejection
 from ingest.processors.size import fit
-from ingest.processors.times import from_ms
-from schemas.captured import CapturedRecord, RejectedRecord, encode_record
+from schemas.captured import CapturedRecord, RejectedRecord, Replay
 from schemas.event import MAX_EVENT_BYTES, CanonicalEvent, encode_typed
 from schemas.keys import thread_key
 
@@ -79,7 +78,8 @@ class NormalizeProcessor:
     """`conversations.captured` to `conversations.events`, each `event.id` once; what is bad goes to `rejected`.
 
     Counts: `seen` captured events = `emitted` + `empty` + `duplicate` + `rejected`; `conflicting` are those of the
-    duplicates whose content differs from the event that was kept, the first.
+    duplicates whose words differ from the event that was kept, the first; `mended` are those of the emitted that take
+    the place of an earlier one, as only a replay's may.
     """
 
     name: str = "normalize"
@@ -91,13 +91,12 @@ class NormalizeProcessor:
     def process(self, records: Sequence[Record], state: State) -> list[NewRecord]:
         """Normalise a batch of captured records."""
         read = [(record, *self._read(record)) for record in records]
-        ids = [draft.event.id for _, found, _ in read for draft in found]
+        known = Known(state, [draft.event.id for _, found, _, _ in read for draft in found])
         outputs: list[NewRecord] = []
-        first = FirstSight(state, ids, records[-1].time_ms) if records else None
-        for record, found, bad in read:
-            outputs += [_rejected(record, item) for item in bad]
-            if first and found:
-                outputs += self._pass(record, found, first)
+        for record, found, bad, replay in read:
+            outputs += [rejected(record, item) for item in bad]
+            if found:
+                outputs += self._pass(record, found, FirstSight(known, record.time_ms, replay))
         return outputs
 
     def process_captured(self, captured: CapturedRecord, record: Record, memory: Memory) -> list[NewRecord]:
@@ -106,29 +105,35 @@ class NormalizeProcessor:
         self._counts["seen"] += len(found)
         return list(self._pass(record, found, memory))
 
-    def _read(self, record: Record) -> tuple[list[CanonicalEvent], list[RejectedRecord]]:
+    def _read(self, record: Record) -> tuple[list[CanonicalEvent], list[RejectedRecord], Replay | None]:
         captured, bad = read_captured(record)
         found = drafts(captured) if captured else []
         self._counts["seen"] += len(found) + len(bad)
         self._counts["rejected"] += len(bad)
-        return found, bad
+        return found, bad, captured.replay if captured else None
 
     def _pass(self, record: Record, found: list[CanonicalEvent], first: Memory) -> Iterator[NewRecord]:
         source = found[0].source
         key = thread_key(source.provider_account_key, source.thread_id)
         for draft in found:
             sight = None if is_blank(draft) else first.see(draft)
-            if sight is Sight.FIRST:
-                outcome = finish(draft)
-                if isinstance(outcome, Encoded):
-                    self._counts["emitted"] += 1
-                    yield NewRecord(Topic.EVENTS, key, outcome.line)
-                else:
-                    first.forget(draft)
-                    self._counts["rejected"] += 1
-                    yield _rejected(record, outcome)
+            if sight is Sight.FIRST or sight is Sight.MENDED:
+                yield self._finished(record, key, draft, first, sight)
             else:
                 self._count_passed_over(sight)
+
+    def _finished(self, record: Record, key: str, draft: CanonicalEvent, first: Memory, sight: Sight) -> NewRecord:
+        if sight is Sight.MENDED:
+            draft.event.labels = [*draft.event.labels, MENDED_LABEL]
+        outcome = finish(draft)
+        if isinstance(outcome, RejectedRecord):
+            first.forget(draft)
+            self._counts["rejected"] += 1
+            return rejected(record, outcome)
+        self._counts["emitted"] += 1
+        if sight is Sight.MENDED:
+            self._counts["mended"] += 1
+        return MadeEvent(Topic.EVENTS, key, outcome.line, outcome.event, record)
 
     def _count_passed_over(self, sight: Sight | None) -> None:
         self._counts["duplicate" if sight else "empty"] += 1
@@ -143,8 +148,3 @@ class NormalizeProcessor:
         """Counts since the last call."""
         counts, self._counts = self._counts, Counter()
         return counts
-
-
-def _rejected(record: Record, bad: RejectedRecord) -> NewRecord:
-    bad.rejected_at = from_ms(record.time_ms)
-    return NewRecord(Topic.REJECTED, record.key, encode_record(bad))

@@ -18,6 +18,8 @@ MAX_REFS: Final = 500
 _MAX_PLACES: Final = 20_000
 """Places looked at for issues: a text with more is data, and megabytes of `#1#1#1` must not hold up the stream."""
 
+_HASH, _SLASH, _HYPHEN = b"#/-"
+
 # Both begin with one certain character, for which `re` searches as fast as memory goes.
 _HINT_OF_TASK: Final = re.compile(r"-(?<=[Tt][Aa][Ss][Kk]-)")
 _HINT_OF_URL: Final = re.compile(r"/(?<=[sSlL]/)[1-9]")
@@ -60,6 +62,11 @@ def find_refs(text: str, *, tool_output: bool = False) -> Refs | None:
     tasks = _tasks(text) if _HINT_OF_TASK.search(text) else []
     issues = [] if tool_output else _issues(text)
     return Refs(task_ids=tasks, issue_ids=issues) if tasks or issues else None
+
+
+def may_refer(encoded: bytes) -> bool:
+    """Whether `find_refs` may find anything in a text, by its JSON in UTF-8: a quick no for texts of words alone."""
+    return _HASH in encoded or _SLASH in encoded or _HYPHEN in encoded
 
 
 def merge_refs(given: Refs | None, found: Refs | None) -> Refs | None:

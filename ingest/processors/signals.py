@@ -25,11 +25,9 @@ from ingest.processors.gaps import (
     spoken,
 )
 from ingest.processors.headings import summary_items
-from ingest.processors.records import rejection
+from ingest.processors.records import event_of, rejected, rejection
 from ingest.processors.text import shorten
-from ingest.processors.times import from_ms
-from schemas.captured import encode_record
-from schemas.event import CanonicalEvent, EventMeta, decode, encode
+from schemas.event import CanonicalEvent, EventMeta, encode
 from schemas.ids import derived_id
 
 SIGNAL_LABEL: Final = "signal:"
@@ -164,12 +162,11 @@ class SignalsProcessor:
         if any(member in record.value for member in _SILENT):
             return
         try:
-            event = decode(record.value)
+            event = event_of(record)
         except (ValueError, RecursionError) as error:
             self._counts["rejected"] += 1
             bad = rejection(record.topic, f"offset {record.offset}", "invalid-event", error, record.value)
-            bad.rejected_at = from_ms(record.time_ms)
-            yield NewRecord(Topic.REJECTED, record.key, encode_record(bad))
+            yield rejected(record, bad)
             return
         if event.event.type == "signal":
             self._count("colony")

@@ -1,12 +1,14 @@
 """The size limit: an event that a broker would refuse is cut until it fits, and says so.
 
-Source: E24 of the session formats. What counts is UTF-8 bytes of the whole encoded event.
+Source: E24 of the session formats. What counts is UTF-8 bytes of the whole encoded event. The one home of the rule, for
+events as they are captured and as they become canonical.
 """
 
 from typing import Final
 
 import msgspec
 
+from schemas.captured import CapturedEvent
 from schemas.event import MAX_EVENT_BYTES, CanonicalEvent, EventMeta, Refs
 
 TRUNCATED_LABEL: Final = "truncated"
@@ -35,6 +37,17 @@ def fit(event: CanonicalEvent, limit: int = MAX_EVENT_BYTES) -> CanonicalEvent:
     if len(_encoder.encode(event.event.text)) < excess + _MAX_MEMBER_CHARS:
         event = _trim_members(event)
     return _cut_text(event, limit)
+
+
+def cut_captured(event: CapturedEvent, limit: int) -> CapturedEvent:
+    """Give a copy labelled `truncated` whose text is cut, as little as possible, so that it encodes to `limit` bytes.
+
+    Members other than the text are left: where they alone pass the limit, the copy is still too large.
+    """
+    labels = event.labels if TRUNCATED_LABEL in event.labels else [*event.labels, TRUNCATED_LABEL]
+    without = msgspec.structs.replace(event, text="", labels=labels)
+    room = limit - len(_encoder.encode(without))
+    return msgspec.structs.replace(without, text=cut_to_bytes(event.text, max(0, room)))
 
 
 def _cut_text(event: CanonicalEvent, limit: int) -> CanonicalEvent:

@@ -3,7 +3,8 @@
 A thread is idle when `idle_after` has passed since its latest event and `settle_after` since its last record came into
 the log (a clock ahead of the log's counts as the log's). Both follow from the log alone. A summary that is due before
 the thread's next record was appended is given when that record comes, unless `tick` gave it already; so the set of
-summaries does not depend on when ticks happen, and a replay gives the same ones under the same ids.
+summaries does not depend on when ticks happen, and a replay gives the same ones under the same ids. A mended event of a
+known thread changes none of that: the thread has heard it before, at its place among the others.
 
 State: `t/` + digest of the thread's key holds its `ThreadState`; `due/` + time (8 bytes, big-endian) + digest is the
 index by which `tick` finds what is due, longest idle first.
@@ -19,12 +20,11 @@ from msgspec import msgpack
 
 from ingest.log.contract import NewRecord, Record, Topic
 from ingest.processors.contract import State
-from ingest.processors.records import rejection
+from ingest.processors.deduplicate import MENDED_LABEL
+from ingest.processors.records import event_of, rejected, rejection
 from ingest.processors.summary_text import summary_text
 from ingest.processors.threads import STATE_VERSION, ThreadState, apply, begin, something_said
-from ingest.processors.times import from_ms
-from schemas.captured import encode_record
-from schemas.event import CanonicalEvent, Event, EventMeta, Source, decode, encode
+from schemas.event import CanonicalEvent, Event, EventMeta, Source, encode
 from schemas.ids import derived_id
 from schemas.keys import thread_key
 
@@ -42,7 +42,7 @@ MAX_PER_TICK: Final = 500
 MAX_IDENTITY_CHARS: Final = 4_096
 """A thread whose ids and paths are longer is not summarised: its state would have no bound."""
 
-_THREAD: Final = b"t/"
+THREAD_PREFIX: Final = b"t/"
 _DUE: Final = b"due/"
 _DIGEST_BYTES: Final = 16
 _MILLISECOND: Final = timedelta(milliseconds=1)
@@ -75,32 +75,32 @@ class SummariesProcessor:
     def process(self, records: Sequence[Record], state: State) -> list[NewRecord]:
         """Apply a batch of events to the states of their threads."""
         keys = {record.key: _digest(record.key) for record in records}
-        stored = state.get_many([_THREAD + digest for digest in keys.values()])
-        before = {key: _read(stored.get(_THREAD + digest)) for key, digest in keys.items()}
+        stored = state.get_many([THREAD_PREFIX + digest for digest in keys.values()])
+        before = {key: _read(stored.get(THREAD_PREFIX + digest)) for key, digest in keys.items()}
         due = {key: thread.due_ms if thread else 0 for key, thread in before.items()}
         threads = before
         outputs = [output for record in records for output in self._take(record, threads)]
         for key, digest in keys.items():
             thread = threads[key]
             if thread:
-                state.put(_THREAD + digest, _encoder.encode(thread))
+                state.put(THREAD_PREFIX + digest, _encoder.encode(thread))
                 _move(state, digest, due[key], thread.due_ms)
         return outputs
 
     def _take(self, record: Record, threads: dict[str, ThreadState | None]) -> Iterator[NewRecord]:
         self._counts["seen"] += 1
         try:
-            event = decode(record.value)
+            event = event_of(record)
         except (ValueError, RecursionError) as error:
             self._counts["rejected"] += 1
             bad = rejection(record.topic, f"offset {record.offset}", "invalid-event", error, record.value)
-            bad.rejected_at = from_ms(record.time_ms)
-            yield NewRecord(Topic.REJECTED, record.key, encode_record(bad))
+            yield rejected(record, bad)
             return
         thread = threads[record.key]
         if thread and record.offset > thread.applied and 0 < thread.due_ms < record.time_ms:
             yield self._idle(thread)
-        if _identity_chars(event.source) <= MAX_IDENTITY_CHARS:
+        mended = thread is not None and MENDED_LABEL in event.event.labels
+        if not mended and _identity_chars(event.source) <= MAX_IDENTITY_CHARS:
             threads[record.key] = self._applied(thread or begin(event), event, record)
         if event.event.type == "summary":
             self._counts["emitted"] += 1
@@ -124,20 +124,37 @@ class SummariesProcessor:
         """Summarise threads that are idle by now, longest idle first, at most `max_per_tick` of them."""
         entries = state.scan(_DUE, self._max_per_tick)
         due = [(key, key[-_DIGEST_BYTES:]) for key, _ in entries if _due_ms(key) < now_ms]
-        stored = state.get_many([_THREAD + digest for _, digest in due])
+        stored = state.get_many([THREAD_PREFIX + digest for _, digest in due])
         outputs = []
         for key, digest in due:
             state.delete(key)
-            thread = _read(stored.get(_THREAD + digest))
+            thread = _read(stored.get(THREAD_PREFIX + digest))
             if thread and thread.due_ms == _due_ms(key):
                 outputs.append(self._idle(thread))
-                state.put(_THREAD + digest, _encoder.encode(thread))
+                state.put(THREAD_PREFIX + digest, _encoder.encode(thread))
         return outputs
 
     def counts(self) -> Mapping[str, int]:
         """Counts since the last call."""
         counts, self._counts = self._counts, Counter()
         return counts
+
+
+def moved_thread(value: bytes) -> tuple[str, dict[bytes, bytes]] | None:
+    """Give a thread's key and its entries for another log, from its entry under `THREAD_PREFIX` in this one.
+
+    None for an entry of another version, which counts as none. What was applied there tells nothing of the other log's
+    offsets, so the thread takes up whatever comes.
+    """
+    thread = _read(value)
+    if thread is None:
+        return None
+    thread.applied = -1
+    key = thread_key(thread.source.provider_account_key, thread.source.thread_id)
+    entries = {THREAD_PREFIX + _digest(key): _encoder.encode(thread)}
+    if thread.due_ms:
+        entries[_due_key(_digest(key), thread.due_ms)] = b""
+    return key, entries
 
 
 def _summary(key: str, thread: ThreadState) -> CanonicalEvent:

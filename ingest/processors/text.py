@@ -14,6 +14,9 @@ _C0: Final = bytes(c for c in range(32) if c not in b"\t\n") + b"\x7f"
 # Windows-1252 read as Latin-1, whose words would suffer.
 _C1_INTRODUCERS: Final = "\x90\x98\x9b\x9d\x9e\x9f"
 
+_BACKSLASH, _DELETE, _C1_LEAD = b"\\\x7f\xc2"
+_ESCAPED: Final = re.compile(rb"\\[^\\\"nt]")
+
 _UNWANTED: Final = re.compile(
     r"\r\n?"
     # A control string with its end; the payload has no newline, so that a torn one costs a line at most.
@@ -45,6 +48,15 @@ def is_clean(text: str) -> bool:
         return False
     # In UTF-8 all of them begin with C2, which few texts hold at all.
     return b"\xc2" not in encoded or not any(introducer in text for introducer in _C1_INTRODUCERS)
+
+
+def is_clean_json(text: str, encoded: bytes) -> bool:
+    """What `is_clean` says, at a third of its cost, for who has the text's JSON as msgspec writes it."""
+    # All C0 are escaped there, newline and tab by a letter. What may also be a word goes the sure way. A single byte is
+    # looked for twenty times as fast as a pattern.
+    if _DELETE in encoded or _C1_LEAD in encoded or (_BACKSLASH in encoded and _ESCAPED.search(encoded)):
+        return is_clean(text)
+    return True
 
 
 def clean_line(text: str) -> str:

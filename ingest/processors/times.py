@@ -4,6 +4,7 @@ Source: case E16 of the session formats; `Date.prototype.toISOString` has exactl
 """
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -14,7 +15,7 @@ _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - all arithmetic is in naiv
 _FIRST_MS: Final = -62_135_596_800_000  # 0001-01-01, the first day that datetime knows
 _LAST_MS: Final = 253_402_300_799_999  # 9999-12-31T23:59:59.999
 
-_DAY_MS: Final = 86_400_000
+_HOUR_MS: Final = 3_600_000
 
 MILLISECONDS_FROM: Final = 10**11
 """A number from here on is milliseconds: as seconds it would be the year 5138, as milliseconds it is 1973."""
@@ -45,11 +46,21 @@ def to_iso(raw: object) -> str | None:
     at least nine digits. Numbers are milliseconds from `MILLISECONDS_FROM` on, else seconds; 0 and -1 mean no time.
     Week dates, ordinal dates and everything outside the years 1 to 9999 give None. What it gives, it gives again.
     """
+    if type(raw) is float and 0.0 < raw < MILLISECONDS_FROM:  # seconds, as nearly all numbers are
+        return _from_ms(_exact_ms(raw))
     if isinstance(raw, str):
-        return raw if _is_exact(raw) else _from_text(raw.strip())
+        return _from_exact(raw) or _from_text(raw.strip())
     if isinstance(raw, bool) or not isinstance(raw, int | float):
         return None
     return _from_number(raw)
+
+
+def first_iso(raws: Iterable[object]) -> str | None:
+    """Give the first of several time values that is usable, as `to_iso` writes it."""
+    for raw in raws:
+        if iso := to_iso(raw):
+            return iso
+    return None
 
 
 def to_ms(iso: str) -> int:
@@ -59,26 +70,39 @@ def to_ms(iso: str) -> int:
 
 def from_ms(milliseconds: int) -> str:
     """ISO text of milliseconds since 1970; out of range gives the nearest day that can be written."""
-    days, rest = divmod(min(max(milliseconds, _FIRST_MS), _LAST_MS), _DAY_MS)
-    minutes, rest = divmod(rest, 60_000)
-    hours, minutes = divmod(minutes, 60)
-    return f"{_date(days)}T{hours:02d}:{minutes:02d}:{rest // 1000:02d}.{rest % 1000:03d}Z"
+    return _from_ms(min(max(milliseconds, _FIRST_MS), _LAST_MS))
 
 
-@lru_cache(maxsize=256)  # conversations stay within a day for long: a third of what isoformat costs
-def _date(days: int) -> str:
-    return (_EPOCH + timedelta(days=days)).date().isoformat()
+def _from_ms(milliseconds: int) -> str:
+    hours, rest = divmod(milliseconds, _HOUR_MS)
+    seconds, rest = divmod(rest, 1000)
+    return f"{_hour(hours)}{_SECONDS[seconds]}{_MILLISECONDS[rest]}"
 
 
-def _is_exact(raw: str) -> bool:
-    # Nearly every value has this form already; what fromisoformat would forgive is told apart by the separators.
-    if len(raw) != _EXACT_LENGTH or raw[10::13] != "TZ" or raw[4:8:3] != "--" or raw[13:20:3] != "::.":
-        return False
+_SECONDS: Final = [f"{minute:02d}:{second:02d}" for minute in range(60) for second in range(60)]
+_MILLISECONDS: Final = [
+    f".{millisecond:03d}Z" for millisecond in range(1000)
+]  # tables: a third of what formatting costs
+
+
+@lru_cache(maxsize=256)  # conversations stay within an hour for long: a fifth of what isoformat costs
+def _hour(hours: int) -> str:
+    return (_EPOCH + timedelta(hours=hours)).isoformat(timespec="hours") + ":"
+
+
+def _from_exact(raw: str) -> str | None:
+    # Nearly every text has this form already, up to digits behind the milliseconds; what fromisoformat would forgive is
+    # told apart by the separators.
+    if len(raw) < _EXACT_LENGTH or raw[-1] != "Z" or raw[4:11:3] != "--T" or raw[13:20:3] != "::.":
+        return None
+    exact = raw if len(raw) == _EXACT_LENGTH else f"{raw[: _EXACT_LENGTH - 1]}Z"
+    if exact is not raw and not (raw.isascii() and raw[_EXACT_LENGTH - 1 : -1].isdigit()):
+        return None
     try:
-        datetime.fromisoformat(raw)
+        datetime.fromisoformat(exact)
     except ValueError:
-        return False
-    return True
+        return None
+    return exact
 
 
 def _from_text(text: str) -> str | None:
@@ -130,11 +154,15 @@ def _from_number(number: float) -> str | None:
     # Comparing first keeps NaN, infinities and integers of any size out of the arithmetic.
     if number in _NO_TIME or not _FIRST_MS <= number <= _LAST_MS:
         return None
-    if abs(number) >= MILLISECONDS_FROM:
+    if not -MILLISECONDS_FROM < number < MILLISECONDS_FROM:
         return _from_exact_ms(int(number // 1))
+    return _from_exact_ms(_exact_ms(number))
+
+
+def _exact_ms(seconds: float) -> int:
     # Rounding to microseconds first undoes the error of a binary fraction: 0.123 s is 123 ms, not 122.
-    return _from_exact_ms(round(number * 1_000_000) // 1000)
+    return round(seconds * 1_000_000) // 1000
 
 
 def _from_exact_ms(milliseconds: int) -> str | None:
-    return from_ms(milliseconds) if _FIRST_MS <= milliseconds <= _LAST_MS else None
+    return _from_ms(milliseconds) if _FIRST_MS <= milliseconds <= _LAST_MS else None

@@ -5,9 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.contract import Heard, PermanentSourceError, ReadOptions, Rejected, Warned
 from adapters.files.archive_contents import Contents
+from adapters.files.archive_head import is_sidecar
 from adapters.files.archive_reader import ArchiveReader
 from adapters.files.archive_walk import Found, walk_archive, walk_folder
 from tests.support.archives import CHATS, ask, nested, packed
@@ -46,6 +49,42 @@ def test_media_are_counted_and_unknown_text_is_named() -> None:
     assert contents.passed_over == {"media and other binary files": 3, "empty files": 1}
     assert contents.warnings == ["not recognised as any known kind: note.txt"]
     assert contents.error is None
+
+
+SIDECARS = {
+    "user_settings.json": b'{"user_id": "u", "settings": {"theme": "dark"}}',
+    "shopping.json": b"[]",
+    "bom.json": b"\xef\xbb\xbf{}",
+    "group_chats.json": b'{"threads": [], "messages": {}}',
+}
+
+
+def test_json_in_which_nobody_says_anything_is_told_apart() -> None:
+    """Exports have more such files each year; what may hold words is what a person should look at."""
+    spoken = {
+        "model_comparisons.json": b'[{"input": {"messages": [{"id": "m"}]}}]',
+        "new.json": b'[{"systemPrompt": "x"}]',
+        "list.json": b'{"chat_messages": [ 1 ]}',
+    }
+    _, contents = walk(packed({**SIDECARS, **spoken, "chats.json": CHATS}))
+    assert contents.error is None
+    assert contents.warnings == [
+        "not recognised as any known kind: list.json, model_comparisons.json, new.json",
+        "no conversations in it, as far as can be seen: bom.json, group_chats.json, shopping.json, user_settings.json",
+    ]
+
+
+def test_an_archive_of_sidecars_alone_is_the_wrong_one() -> None:
+    _, contents = walk(packed(SIDECARS))
+    assert contents.error is not None
+    assert "in another part of the export" in contents.error
+    assert "holds attachments only" not in contents.error
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_can_be_asked_about(start: bytes) -> None:
+    assert not is_sidecar(b'{"messages": [1], "x": "' + start)
+    assert is_sidecar(start) in (False, start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["))
 
 
 def test_names_of_unknown_text_are_bounded() -> None:

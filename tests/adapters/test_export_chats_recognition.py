@@ -48,11 +48,14 @@ def test_exactly_one_reader_takes_it(sample: str) -> None:
     assert takers(raw) == [reader]
 
 
-@pytest.mark.parametrize("path", sorted(CASES.glob("*/input*")), ids=lambda path: path.parent.name)
+KINDS = {"-tg-export-": "Telegram export", "-wa-": "WhatsApp export", "-element-export-": "Element export"}
+EXPORTED = [path for path in sorted(CASES.glob("*/input*")) if any(mark in path.parent.name for mark in KINDS)]
+
+
+@pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.parent.name)
 def test_every_case_is_taken_by_its_reader(path: Path) -> None:
     raw = path.read_bytes()
-    kinds = {"tg": "Telegram export", "wa": "WhatsApp export", "element": "Element export"}
-    expected = next(kind for mark, kind in kinds.items() if f"-{mark}-" in path.parent.name)
+    expected = next(kind for mark, kind in KINDS.items() if mark in path.parent.name)
     assert takers(raw) == [expected]
 
 

@@ -1,5 +1,7 @@
 """Citation markers leave whole, found by their delimiters; no word of the text is lost with them."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,10 +60,18 @@ def test_hostile_texts_take_linear_time(size: int) -> None:
         assert len(without_markers(text)) <= len(text)
 
 
-@pytest.mark.parametrize("raw", ["\ue200".encode(), b"\\ue200", b"\\uE203"])
+@pytest.mark.parametrize("raw", ["\ue200".encode(), b"\\ue200", b"\\uE203", "】".encode(), b"\\u3011"])
 def test_marked_bytes_are_known(raw: bytes) -> None:
+    """Also an escape among letters that are written as they are: programs that rewrite exports leave both."""
     assert may_be_marked(b'{"a":"' + raw + b'"}')
-    assert not may_be_marked('{"a":"東京 cite"}'.encode())
+    assert may_be_marked('{"b":"東京","a":"'.encode() + raw + b'"}')
+    assert not may_be_marked('{"a":"東京 cite\\n「かぎ」"}'.encode())
+
+
+@given(st.text(alphabet="a \n東é【†】\ue200\ue201\ue204"), st.booleans())
+def test_a_text_with_something_to_remove_is_known_by_its_bytes(text: str, ascii_only: bool) -> None:
+    if without_markers(text) != text:
+        assert may_be_marked(json.dumps([text], ensure_ascii=ascii_only).encode())
 
 
 def test_places_are_collected_once_wherever_they_stand() -> None:

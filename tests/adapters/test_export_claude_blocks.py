@@ -107,7 +107,7 @@ def test_machinery_is_counted() -> None:
 
 def test_blocks_that_nobody_described_are_counted_and_told() -> None:
     found = elements(answer({"type": "something_new", "text": {"a": 1}}, {"type": "flag"}, {}, 5, words("a")))
-    assert [e.what for e in skipped(found)] == ["block of unknown type"] * 4
+    assert [e.what for e in skipped(found)] == ["unknown block"] * 4
     assert told(found) == [("message", "assistant", "a")]
     assert warned(found)[0].startswith("1 times unknown block 'something_new'")
 

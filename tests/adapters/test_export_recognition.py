@@ -1,5 +1,7 @@
 """Each export is taken by exactly one reader, by its shape: whatever its name, and however its first bytes are cut."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,22 @@ _SAME_BEGINNING = {
     "Google activity page without Gemini": ("Gemini activity page",),
     "Meta AI thread": ("Messenger thread between people",),
 }
+
+
+def test_no_more_readers_are_imported_than_are_asked() -> None:
+    """All of them take longer to import than a usual file to read."""
+    head = b'[{"title": "a", "create_time": 1.0, "mapping": {"x": {"message": null}}, "current_node": "x"}]'
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from adapters.catalogue import load; from adapters.contract import FileHead\n"
+        f"readers = load(); head = {head!r}; print(readers.ask(FileHead(Path('x'), head, len(head))).name)\n"
+        "print(sorted(name for name in sys.modules if 'exports.whatsapp' in name or 'exports.gemini' in name))\n"
+        "print(len(readers.readers), len(list(readers.readers)), readers.readers[-1].name, len(readers.readers[1:3]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    name, modules, counted = done.stdout.splitlines()
+    assert (name, modules) == ("ChatGPT export", "[]")
+    assert counted == f"{len(READERS)} {len(READERS)} {READERS[-1].name} 2"
 
 
 @given(st.binary(max_size=400))

@@ -34,7 +34,10 @@ class ListSink:
         self.lines: list[bytes] = []
 
     def take(self, record, outputs) -> None:
-        self.lines += [output.value for output in outputs if output.topic is Topic.EVENTS]
+        self.write([output.value for output in outputs if output.topic is Topic.EVENTS])
+
+    def write(self, lines) -> None:
+        self.lines += lines
 
 
 @pytest.fixture(autouse=True)
