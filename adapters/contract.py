@@ -2,16 +2,20 @@
 
 A `Reader` reads a finished file once (import, drop folder). An `Adapter` follows a live source for years. Both yield
 the same elements. An error is a value for an element (`Rejected`) and an exception for a source (`SourceError`).
+An adapter may also be `Routed` (senders reach it over HTTP) and `Checked` (it can say whether it would work).
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from schemas.captured import CapturedEvent, RawTime, Thread
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
 
 MAX_SAMPLE_BYTES: Final = 64 * 1024
 """Original bytes kept of a rejected element: enough to see what it was, small enough for any log."""
@@ -25,7 +29,14 @@ class SourceError(Exception):
 
 
 class TransientSourceError(SourceError):
-    """Worth another try after a pause: the network, a busy file, a rate limit."""
+    """Worth another try after a pause: the network, a busy file, a rate limit.
+
+    `pause_seconds` is what the source itself asks for; the pause is never shorter.
+    """
+
+    def __init__(self, message: str, pause_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.pause_seconds = pause_seconds
 
 
 class PermanentSourceError(SourceError):
@@ -60,11 +71,20 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Elements that rightly give no event: without words, hidden, or known already; `what` says of which kind."""
+    """Elements that rightly give no event: without words, hidden, or known already; `what` says of which kind.
+
+    A `what` that begins with `unknown`, such as `unknown line type`, says that this version does not know the kind:
+    when their share rises, the format has changed (`ingest.drift`).
+    """
 
     outcome: Literal["empty", "hidden", "duplicate"]
     what: str
     count: int = 1
+
+    @property
+    def unknown(self) -> bool:
+        """Whether these are of a kind that this version does not know."""
+        return self.what.startswith("unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +122,36 @@ class Adapter(Protocol):
         Asking for the next capture says that the former is committed: only then may the source be told so, or asked
         for more. Waits while there is nothing new. Raises `SourceError`. Closing the iterator ends it.
         """
+        ...
+
+
+@runtime_checkable
+class Routed(Protocol):
+    """An adapter that is fed over HTTP: the daemon's server answers its routes."""
+
+    def routes(self) -> "Sequence[BaseRoute]":
+        """The routes; each proves its sender itself, and answers 2xx only for what is committed (`chat.inbox`)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check of a source found, in words a person can act on; no secret is ever part of them.
+
+    `problem` says that the source cannot work as it is, `warning` that it works less well than one would think.
+    """
+
+    level: Literal["ok", "warning", "problem"]
+    what: str
+    advice: str = ""
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """An adapter that can say whether it would work: credentials, reachability, permissions, what it would read."""
+
+    async def check(self) -> list[Finding]:
+        """Look without following, consuming or confirming anything; what is wrong is a finding, never an exception."""
         ...
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from adapters.chat.signal_words import PROVIDER
 from adapters.contract import MAX_SAMPLE_BYTES, Element, FileHead, ReadOptions, Rejected, Skipped
 from adapters.exports.fields import Object
 from adapters.exports.signal_export_items import Items
-from adapters.exports.signal_export_people import PROVIDER, People
+from adapters.exports.signal_export_people import People
 from adapters.files.json_line import BadLine, LineDecoder
 from adapters.files.lines import Line, LongLine, read_lines, split_lines
 
@@ -78,7 +79,7 @@ class _Frames:
         fault: str | None = None
         if kind is None:
             if not frame.keys() >= _INFO:
-                yield Skipped("empty", "frame of an unknown kind")
+                yield Skipped("empty", "unknown frame")
         elif not isinstance(content, dict):
             fault = f"a {kind} that is no object"
         elif kind == "chatItem":

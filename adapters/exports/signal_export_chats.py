@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from adapters.chat.signal_words import PROVIDER
 from adapters.contract import MAX_SAMPLE_BYTES, Element, FileHead, Heard, ReadOptions, Rejected, Skipped
 from adapters.exports.fields import Object, obj, objects, text, word
 from adapters.exports.media import attachment, placeholder
-from adapters.exports.signal_export_people import PROVIDER
 from adapters.exports.wall_clock import WallClock
 from adapters.files.json_line import BadLine, LineDecoder
 from adapters.files.lines import LongLine, read_lines, split_lines

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from adapters.chat.identity import SELF, signal_event_id, signal_message_id
+from adapters.chat.signal_words import DELETED, contact, mentioned, poll
 from adapters.contract import Element, Heard, Rejected, Skipped
 from adapters.exports.fields import Object, array, identifier, number, obj, objects, text, word
 from adapters.exports.media import attachment, placeholder
@@ -19,7 +20,6 @@ from schemas.event import Attachment
 MAX_REVISIONS: Final = 1000
 """Older versions of one message; the apps allow ten."""
 
-MENTION: Final = "\ufffc"
 _HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CONTENTS: Final = (
     "standardMessage", "stickerMessage", "contactMessage", "viewOnceMessage", "directStoryReplyMessage", "poll",
@@ -97,30 +97,21 @@ class Items:
         if kind == "directStoryReplyMessage":
             return self._text(obj(content.get("textReply")).get("text")) or text(content.get("emoji"))
         if kind == "poll":
-            options = [f"- {text(option.get('option'))}" for option in objects(content.get("options"))]
-            return "\n".join([f"[poll: {text(content.get('question'))}]", *options])
+            return poll(content.get("question"), (option.get("option") for option in objects(content.get("options"))))
         if kind == "contactMessage":
-            names = obj(obj(content.get("contact")).get("name"))
-            name = " ".join(filter(None, (word(names.get("givenName")), word(names.get("familyName")))))
-            return f"[contact: {name}]" if name else "[contact]"
+            return contact(obj(obj(content.get("contact")).get("name")))
         if kind == "remoteDeletedMessage":
-            return "[deleted message]"
+            return DELETED
         return _update(content) if kind == "updateMessage" else ""
 
     def _text(self, value: object) -> str:
         """Give a body with the names of those it mentions in the places that Signal keeps for them."""
-        body = text(obj(value).get("body"))
-        if MENTION not in body:
-            return body
-        # Places count UTF-16 units, as Java and JavaScript do.
-        units = body.encode("utf-16-le")
-        ranges = ((number(part.get("start")) or 0, part) for part in objects(obj(value).get("bodyRanges")))
-        for start, part in sorted(ranges, key=lambda found: found[0], reverse=True):
-            person = service_id(part.get("mentionAci"))
-            if person and units[2 * start : 2 * start + 2] == MENTION.encode("utf-16-le"):
-                name = f"@{self._people.name_of(person)}".encode("utf-16-le")
-                units = units[: 2 * start] + name + units[2 * start + 2 :]
-        return units.decode("utf-16-le", "replace")
+        ranges = (
+            (number(part.get("start")) or 0, service_id(part.get("mentionAci")))
+            for part in objects(obj(value).get("bodyRanges"))
+        )
+        named = ((start, self._people.name_of(person)) for start, person in ranges if person)
+        return mentioned(text(obj(value).get("body")), named)
 
     def _quoted(self, content: Object) -> str | None:
         quote = obj(content.get("quote"))

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from adapters.chat.identity import NOTE_TO_SELF, SELF, signal_group_id, signal_service_id
+from adapters.chat.signal_words import NOTE_TITLE, PROVIDER
 from adapters.contract import ReadOptions
 from adapters.exports.fields import Object, first_word, identifier, obj, word
 from schemas.captured import Thread
 
-PROVIDER: Final = "signal"
 RELEASE_NOTES: Final = "release-notes"
 
 MAX_PEOPLE: Final = 1_000_000
@@ -59,7 +59,7 @@ class People:
         if len(self._threads) < MAX_PEOPLE:
             # The file does not say whose it is; the account's name does, where a person gave one.
             key = (self._account or NOTE_TO_SELF) if peer.key == SELF else peer.key
-            title = "Note to Self" if peer.key == SELF else peer.name
+            title = NOTE_TITLE if peer.key == SELF else peer.name
             self._threads[own_id] = Thread(
                 provider=PROVIDER, thread_id=key, account=self._account, channel_id=key, title=title
             )

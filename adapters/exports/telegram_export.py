@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from adapters.chat.telegram_words import PROVIDER
 from adapters.contract import MAX_SAMPLE_BYTES, Element, FileHead, ReadOptions, Rejected, Skipped, Warned
 from adapters.exports.documents import unread
 from adapters.exports.fields import Object
 from adapters.exports.json_members import beginning, members_of, place_of, small_member, small_value
-from adapters.exports.telegram_export_messages import PROVIDER, TelegramChat, bare_id, owner_id
+from adapters.exports.telegram_export_messages import TelegramChat, bare_id, owner_id
 from adapters.exports.wall_clock import WallClock
 from adapters.files.json_brackets import Brackets
 from adapters.files.json_line import BadLine, LineDecoder
@@ -26,6 +27,11 @@ KINDS: Final = re.compile(
     r"saved_messages|replies|verif\w+|monoforum|(?:personal|bot)_chat|(?:private|public)_(?:super)?(?:group|channel)"
 )
 """Kinds of chats, as the exporter calls them."""
+
+_NO_PAGES: Final = (
+    "a Telegram export as HTML is not read, since it does not say which chat and whose messages it holds: export again "
+    "as machine-readable JSON (Telegram Desktop, Settings, Advanced, Export Telegram data, Format)"
+)
 
 _LISTS: Final = ("chats", "left_chats")
 _ACCOUNT: Final = ("personal_information", "profile_pictures", "contacts", "frequent_contacts", "sessions", *_LISTS)
@@ -78,7 +84,11 @@ class TelegramExportReader:
 
 
 class TelegramPageReader:
-    """Knows the HTML form of an export, which lacks the ids of chats and people: says so, and reads nothing."""
+    """Knows the HTML form of an export: says why it is not read, and what to do.
+
+    A page has the ids of its messages, but neither its chat's nor its people's, over which our ids are made: the same
+    message would come twice, once from here and once from JSON or live, and chats of one name would run together.
+    """
 
     name = "Telegram export as HTML"
     provider = PROVIDER
@@ -91,7 +101,7 @@ class TelegramPageReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:  # noqa: ARG002
         """Say what to do."""
-        yield Warned(str(path), "a Telegram export as HTML is not read: export again as machine-readable JSON")
+        yield Warned(str(path), _NO_PAGES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,13 @@
 Source: section 2.5 of the chat platform notes; the exporter's own `export_output_json.cpp` for the names of members.
 """
 
-from typing import Any, Final
+from typing import Final
 
+from adapters.chat.telegram_words import PHOTO_TYPE, contact
+from adapters.chat.words import bracket, choices, joined, place
 from adapters.exports.fields import Object, first_word, obj, objects, text, word
 from adapters.exports.media import attachment
 from schemas.event import Attachment
-
-MAX_NODES: Final = 20_000
-"""Values looked at in a message of an unknown shape; a real one has a few hundred."""
-
-_PHOTO_TYPE: Final = "image/jpeg"
-"""Telegram makes every photo a JPEG."""
 
 _MEDIA_KINDS: Final = {
     "sticker": "image",
@@ -24,8 +20,7 @@ _MEDIA_KINDS: Final = {
     "audio_file": "audio",
 }
 
-# Members of a message that are about it, not of it: what else has words in an unknown shape is shown.
-_KNOWN: Final = frozenset(
+KNOWN: Final = frozenset(
     {
         "id", "type", "date", "date_unixtime", "edited", "edited_unixtime", "from", "from_id", "actor", "actor_id",
         "action", "author", "text", "text_entities", "reply_to_message_id", "reply_to_peer_id", "reply_to_story_id",
@@ -37,28 +32,20 @@ _KNOWN: Final = frozenset(
         "views", "signature", "message_id",
     }
 )  # fmt: skip
+"""Members of a message that are about it, not of it: what else has words in an unknown shape is shown."""
 
 
 def words(message: Object) -> str:
     """Give the text of a message: whole strings and entities joined, whichever form the exporter's version has."""
-    whole = _joined(message.get("text"))
-    return whole if word(whole) else _joined(message.get("text_entities"))
-
-
-def _joined(value: object) -> str:
-    """Join a text, or a list of texts and `{type, text}`; what is neither has no words."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        return ""
-    return "".join(part if isinstance(part, str) else text(obj(part).get("text")) for part in value)
+    whole = joined(message.get("text"))
+    return whole if word(whole) else joined(message.get("text_entities"))
 
 
 def media(message: Object) -> list[Attachment]:
     """Give what came with a message. A sentence in the place of a path says why a file is missing, and is no name."""
     if "photo" in message:
         path = _path(message["photo"])
-        return [attachment("image", _name(path), _PHOTO_TYPE, path, message.get("photo_file_size"))]
+        return [attachment("image", _name(path), PHOTO_TYPE, path, message.get("photo_file_size"))]
     if "file" in message or word(message.get("media_type")):
         path = _path(message.get("file"))
         name = first_word(message.get("file_name"), _name(path), message.get("title"))
@@ -79,56 +66,15 @@ def _name(path: str | None) -> str | None:
 def shared(message: Object) -> str:
     """Say what a message shares that is no file: a contact, a place, a poll, a game; empty when it shares nothing."""
     if "contact_information" in message:
-        contact = obj(message["contact_information"])
-        return _bracket("contact", *(contact.get(key) for key in ("first_name", "last_name", "phone_number")))
+        return contact(obj(message["contact_information"]))
     if "location_information" in message or word(message.get("place_name")):
-        return _place(message)
+        return place(obj(message.get("location_information")), message.get("place_name"), message.get("address"))
     if isinstance(message.get("poll"), dict):
         poll: Object = message["poll"]
-        lines = [_bracket("poll", _joined(poll.get("question")))]
-        return "\n".join([*lines, *(f"- {_joined(answer.get('text'))}" for answer in objects(poll.get("answers")))])
+        answers = (joined(answer.get("text")) for answer in objects(poll.get("answers")))
+        return choices("poll", joined(poll.get("question")), answers)
     if word(message.get("game_title")):
-        return _bracket("game", message["game_title"], message.get("game_description"))
+        return bracket("game", message["game_title"], message.get("game_description"))
     if isinstance(message.get("invoice_information"), dict | str):
-        return _bracket("invoice", obj(message["invoice_information"]).get("title"))
+        return bracket("invoice", obj(message["invoice_information"]).get("title"))
     return ""
-
-
-def _place(message: Object) -> str:
-    place = obj(message.get("location_information"))
-    spot = [str(place[key]) for key in ("latitude", "longitude") if isinstance(place.get(key), int | float)]
-    return _bracket("location", message.get("place_name"), message.get("address"), ", ".join(spot))
-
-
-def _bracket(what: str, *details: object) -> str:
-    told = " ".join(found.strip() for detail in details if (found := word(detail)))
-    return f"[{what}: {told}]" if told else f"[{what}]"
-
-
-def unknown_body(message: Object) -> tuple[str, str] | None:
-    """Give the name and the words of the first member that no version known here writes, such as `rich_message`."""
-    for name, value in message.items():
-        if name not in _KNOWN and isinstance(value, dict | list):
-            return name, nested_words(value)
-    return None
-
-
-def nested_words(value: Any) -> str:
-    """Collect the texts of a nested shape in their order, one a line; without recursion, up to `MAX_NODES` values."""
-    found: list[str] = []
-    waiting: list[Any] = [value]
-    for _ in range(MAX_NODES):
-        if not waiting:
-            break
-        node = waiting.pop()
-        if isinstance(node, dict):
-            waiting.extend(
-                _joined(child) or child if key == "text" else child
-                for key, child in reversed(node.items())
-                if key == "text" or isinstance(child, dict | list)
-            )
-        elif isinstance(node, list):
-            waiting.extend(reversed(node))
-        elif word(node):
-            found.append(node.strip())
-    return "\n".join(found)

@@ -6,23 +6,17 @@ Source: section 2.5 of the chat platform notes; cases 17, 19, 21; issues 24054 o
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Any, Final
 
-from adapters.chat.identity import telegram_chat_id, telegram_event_id, telegram_thread_id
+from adapters.chat.identity import telegram_chat_id, telegram_event_id
+from adapters.chat.telegram_words import reaction, reaction_sign, thread
+from adapters.chat.words import integer, unix, unknown_body
 from adapters.contract import MAX_SAMPLE_BYTES, Element, Heard, ReadOptions, Rejected, Skipped
 from adapters.exports.fields import Object, number, obj, objects, text, word
 from adapters.exports.fields import array as items
 from adapters.exports.media import placeholder
-from adapters.exports.telegram_export_content import media, shared, unknown_body, words
+from adapters.exports.telegram_export_content import KNOWN, media, shared, words
 from adapters.exports.wall_clock import WallClock
 from schemas.captured import CapturedEvent, RawTime, Thread
-
-PROVIDER: Final = "telegram"
-
-MIN_UNIX_DIGITS: Final = 9
-"""Seconds since 1970 with fewer digits are before March 1973, and mean that there is no time."""
-
-_MAX_ID: Final = 2**53
 
 
 class TelegramChat:
@@ -46,13 +40,13 @@ class TelegramChat:
 
     def elements(self, message: Object, where: str, raw: bytes) -> Iterator[Element]:
         """Yield the events of one message: what was said or done, and the reactions to it."""
-        own_id = _integer(message.get("id"))
+        own_id = integer(message.get("id"))
         if own_id is None:
             yield Rejected(where, "no-id", "a message without an id", raw[:MAX_SAMPLE_BYTES], len(raw))
             return
         event = self._service(message) if message.get("type") == "service" else self._said(message)
         topic = self._topics.place(own_id, message)
-        thread = self._thread(topic)
+        where_said = self._thread(topic)
         times, labels = self._times(message, "date")
         if event is None:
             yield Skipped("empty", _nothing(message))
@@ -62,16 +56,16 @@ class TelegramChat:
             event.times, event.message_id = times, str(own_id)
             event.labels = [*event.labels, *(["edit"] if edited is not None else []), *labels]
             event.parent_message_id = self._parent(message, topic)
-            yield Heard(thread, event)
-        for reaction in self._reactions(message, own_id, times):
-            yield Heard(thread, reaction)
+            yield Heard(where_said, event)
+        for given in self._reactions(message, own_id, times):
+            yield Heard(where_said, given)
 
     def _said(self, message: Object) -> CapturedEvent | None:
         attachments = media(message)
         said = "\n".join(part for part in (words(message), shared(message)) if word(part))
         raw_type = "/".join(filter(None, ("message", word(message.get("media_type")))))
         if not said and not attachments:
-            unknown = unknown_body(message)
+            unknown = unknown_body(message, KNOWN)
             if unknown is None:
                 return None
             raw_type, said = f"message/{unknown[0]}", unknown[1] or f"[{unknown[0]}]"
@@ -110,47 +104,30 @@ class TelegramChat:
 
     def _reactions(self, message: Object, own_id: int, fallback: list[RawTime]) -> Iterator[CapturedEvent]:
         """Give a status for each reaction whose author is told, and one for a kind whose authors are not."""
-        for reaction in objects(message.get("reactions")):
-            sign = word(reaction.get("emoji")) or f"[{word(reaction.get('type')) or 'reaction'}]"
-            named = [recent for recent in objects(reaction.get("recent")) if _peer(recent.get("from_id"))]
+        for given in objects(message.get("reactions")):
+            sign = reaction_sign(given)
+            named = [recent for recent in objects(given.get("recent")) if _peer(recent.get("from_id"))]
             for recent in named:
                 times, labels = self._times(recent, "date")
                 role = self._role(recent.get("from_id"), recent.get("from"))
-                yield self._reaction(own_id, sign, role, _peer(recent["from_id"]), [*times, *fallback], labels)
+                event = self._reaction(own_id, sign, role, _peer(recent["from_id"]), [*times, *fallback])
+                event.labels += labels
+                yield event
             if not named:
-                count = number(reaction.get("count")) or 1
-                event = self._reaction(own_id, sign, "service", None, fallback, [])
+                count = number(given.get("count")) or 1
+                event = self._reaction(own_id, sign, "service", None, fallback)
                 event.text = f"{sign} ({count})" if count > 1 else sign
                 yield event
 
-    def _reaction(
-        self, own_id: int, sign: str, role: str, author: str | None, times: list[RawTime], labels: list[str]
-    ) -> CapturedEvent:
-        return CapturedEvent(
-            id=telegram_event_id(self._chat, own_id, "reaction", author, sign, account=self._account),
-            type="status",
-            role=role,
-            text=sign,
-            times=times,
-            labels=["reaction", *labels],
-            author_id=author,
-            message_id=f"{own_id}#reaction",
-            parent_message_id=str(own_id),
-            raw_type="reaction",
-        )
+    def _reaction(self, own_id: int, sign: str, role: str, author: str | None, times: list[RawTime]) -> CapturedEvent:
+        return reaction(self._chat, own_id, self._account, sign, role, author, times)
 
     def _thread(self, topic: int | None) -> Thread:
-        thread = self._threads.get(topic)
-        if thread is None:
-            title = self._topics.titles.get(topic) if topic is not None else None
-            thread = self._threads[topic] = Thread(
-                provider=PROVIDER,
-                thread_id=telegram_thread_id(self._chat, topic),
-                account=self._account,
-                channel_id=str(self._chat),
-                title=": ".join(filter(None, (self._title, title))) or None,
-            )
-        return thread
+        found = self._threads.get(topic)
+        if found is None:
+            name = self._topics.titles.get(topic) if topic is not None else None
+            found = self._threads[topic] = thread(self._chat, topic, self._account, self._title, name)
+        return found
 
     def _role(self, author: object, name: object) -> str:
         peer = _peer(author)
@@ -169,20 +146,22 @@ class TelegramChat:
         return "bot" if self._kind == "bot_chat" and peer == str(self._bare) else "user"
 
     def _times(self, record: Object, member: str) -> tuple[list[RawTime], list[str]]:
-        unix = _unix(record.get(f"{member}_unixtime"))
-        if unix is not None:
-            return [unix], []
+        seconds = unix(record.get(f"{member}_unixtime"))
+        if seconds is not None:
+            return [seconds], []
         local, labels = self._clock.place_text(record.get(member))
         return ([local], labels) if local else ([], [])
 
     def _edited(self, message: Object) -> int | str | None:
-        unix = _unix(message.get("edited_unixtime"))
+        seconds = unix(message.get("edited_unixtime"))
         local = word(message.get("edited"))
         # Exports from before 2022 have the clock's time only, and the epoch where nothing was edited.
-        return unix if unix is not None else None if local is None or local.startswith(("1970-", "1969-")) else local
+        if seconds is None and local is not None and not local.startswith(("1970-", "1969-")):
+            return local
+        return seconds
 
     def _parent(self, message: Object, topic: int | None) -> str | None:
-        target = _integer(message.get("reply_to_message_id"))
+        target = integer(message.get("reply_to_message_id"))
         return None if target is None or target == topic or "reply_to_peer_id" in message else str(target)
 
 
@@ -198,7 +177,7 @@ class _Topics:
         if message.get("action") == "topic_created":
             self.titles[own_id] = word(message.get("title"))
             return own_id
-        target = _integer(message.get("reply_to_message_id")) if self.titles else None
+        target = integer(message.get("reply_to_message_id")) if self.titles else None
         topic = None if target is None else target if target in self.titles else self._find(target)
         if topic is not None and (not self._messages or own_id > self._messages[-1]):
             self._messages.append(own_id)
@@ -210,35 +189,24 @@ class _Topics:
         return self._of[place] if place < len(self._messages) and self._messages[place] == message else None
 
 
-def _integer(value: Any) -> int | None:
-    if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 17:  # noqa: PLR2004 - digits of _MAX_ID
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MAX_ID else None
-
-
 def owner_id(information: object) -> int | None:
     """Give the user id of who exported, of `personal_information`."""
-    return _integer(obj(information).get("user_id"))
+    return integer(obj(information).get("user_id"))
 
 
 def bare_id(head: Object) -> int | None:
     """Give a chat's id as the export has it."""
-    return _integer(head.get("id"))
+    return integer(head.get("id"))
 
 
 def _peer(value: object) -> str | None:
     """Give a person or chat as the Bot API numbers them, from `user7`, `chat7`, `channel7`, or 7 of old exports."""
     if isinstance(value, str):
         kind, digits = value.rstrip("0123456789"), value[len(value.rstrip("0123456789")) :]
-        found = _integer(digits)
+        found = integer(digits)
         return None if found is None else str(telegram_chat_id({"chat": "group"}.get(kind, kind), found))
-    found = _integer(value)
+    found = integer(value)
     return None if found is None else str(found)
-
-
-def _unix(value: object) -> int | None:
-    found = _integer(value)
-    return found if found is not None and len(str(abs(found))) >= MIN_UNIX_DIGITS else None
 
 
 def _nothing(message: Object) -> str:

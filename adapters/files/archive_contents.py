@@ -35,7 +35,8 @@ class Contents:
     """Comes last of a folder or archive.
 
     `passed_over` counts by kind what is never read: media, links, empty files. `unknown` is text that no reader knows,
-    `unread` what might have been wanted and cannot be unpacked, by reason; `failure` says why nothing can be.
+    `sidecars` JSON of that kind in which nobody says anything, `unread` what might have been wanted and cannot be
+    unpacked, by reason; `failure` says why nothing can be.
     """
 
     path: Path
@@ -43,6 +44,7 @@ class Contents:
     recognised: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)
     unknown: Names = field(default_factory=Names)
+    sidecars: Names = field(default_factory=Names)
     unread: dict[str, Names] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     failure: str | None = None
@@ -75,7 +77,7 @@ class Contents:
         if self.failure:
             return self.failure
         faults = [f"{names}: {why}" for why, names in self.unread.items()]
-        if not self.recognised and (self.passed_over or self.unknown.count or self.kind != "folder") and not faults:
+        if not self.recognised and (self._held or self.kind != "folder") and not faults:
             faults.append(f"nothing in it is recognised as any known kind; {self._hint()}")
         return "; ".join(faults) or None
 
@@ -83,17 +85,24 @@ class Contents:
     def warnings(self) -> list[str]:
         """What a person may want to know although nothing failed."""
         found = [f"not recognised as any known kind: {self.unknown}"] if self.unknown.count else []
+        if self.sidecars.count:
+            found.append(f"no conversations in it, as far as can be seen: {self.sidecars}")
         return [*found, *self.remarks]
 
+    @property
+    def _held(self) -> bool:
+        return bool(self.passed_over or self.unknown.count or self.sidecars.count)
+
     def _hint(self) -> str:
-        if not (self.passed_over or self.unknown.count):
+        if not self._held:
             return "it is empty"
         if self.takeout:
             return "it is a Google Takeout without Gemini: choose My Activity, and in it Gemini Apps, as JSON"
         if self.passed_over["archives inside"]:
             return "the warnings say what became of the archives inside"
         if not self.unknown.count:
-            return "it holds attachments only; the conversations are in another part of the export"
+            what = "settings and the like" if self.sidecars.count else "attachments"
+            return f"it holds {what} only; the conversations are in another part of the export"
         if self.pages == self.unknown.count:
             return "it holds web pages only; ask for the export again as JSON"
         return "see the kinds that are read in the documentation"

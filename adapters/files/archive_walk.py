@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 from adapters.contract import FileHead, Reader, SourceError
 from adapters.files.archive import MAX_DEPTH, Budget, FileMember, Member, ZipArchive, ZipMember
 from adapters.files.archive_contents import Contents
-from adapters.files.archive_head import TELLING, is_document, nature
+from adapters.files.archive_head import TELLING, is_document, is_sidecar, nature
 
 PASSED_OVER: Final = (".tmp", ".bak", ".corrupt", ".part", ".crdownload", ".report.json")
 """Endings of half-written files, of safety copies, and of our own reports, in a folder."""
@@ -137,7 +137,7 @@ def _look(member: Member, contents: Contents, ask: Ask, archives: list[Member]) 
     if kind == "archive" and not is_document(head.start):
         archives.append(member)
     elif kind == "text":
-        contents.unknown.add(contents.name_of(member.path))
+        (contents.sidecars if is_sidecar(head.start) else contents.unknown).add(contents.name_of(member.path))
     else:
         contents.passed_over["empty files" if kind == "empty" else "media and other binary files"] += 1
     return None

@@ -17,7 +17,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from adapters.contract import Capture, Reader, ReadOptions, Rejected, Skipped, Warned
+from adapters.contract import Capture, Finding, Reader, ReadOptions, Rejected, Skipped, Warned
+from adapters.files.check import drop_findings
 from adapters.files.drop_file import DropFile, NotRegularError, Reading, Recognise, StoppedError
 from adapters.files.drop_folder import DropFolder, Place, printable
 from schemas.report import FileReport
@@ -74,6 +75,10 @@ class DropAdapter:
         finally:
             # A thread may still be hashing gigabytes; the process must not wait for it.
             stop.set()
+
+    async def check(self) -> list[Finding]:
+        """See `Checked`."""
+        return await asyncio.to_thread(drop_findings, self.folder.path)
 
     async def _take(
         self, name: str, states: Mapping[str, bytes], stop: threading.Event

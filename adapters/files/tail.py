@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from adapters.contract import Capture, Warned
+from adapters.contract import Capture, Finding, Warned
+from adapters.files.check import tail_findings
 from adapters.files.discover import Discovery
 from adapters.files.engine import Backfill, TailEngine, TailStats
 from adapters.files.fingerprint import SlotRule, title_slot
@@ -95,6 +96,10 @@ class JsonlTailAdapter:
             self._engine = None
             await watch.close()
             engine.close()
+
+    async def check(self) -> list[Finding]:
+        """See `Checked`."""
+        return await _in_thread(lambda: tail_findings(self._discovery))
 
     def _new_engine(self, checkpoints: Mapping[str, bytes]) -> TailEngine:
         return TailEngine(self._discovery, self._parser_factory, checkpoints, backfill=self._backfill, slot=self._slot)

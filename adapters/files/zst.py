@@ -17,7 +17,7 @@ SUFFIX: Final = ".zst"
 Problem = Literal["", "file-cut", "damaged"]
 
 _CHUNK_BYTES: Final = 256 * 1024
-_EXTRA: Final = "reading .zst files needs the extra zstd: pip install 'session-triage[zstd]'"
+EXTRA: Final = "reading .zst files needs the extra zstd: pip install 'session-triage[zstd]'"
 
 
 def _codec() -> ModuleType:
@@ -28,7 +28,7 @@ def _codec() -> ModuleType:
         else:
             from backports import zstd  # noqa: PLC0415 - an optional extra
     except ImportError:
-        raise PermanentSourceError(_EXTRA) from None
+        raise PermanentSourceError(EXTRA) from None
     return zstd
 
 

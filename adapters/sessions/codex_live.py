@@ -5,13 +5,17 @@ so nothing is new in it. Where both stand side by side the plain one is read. So
 B35.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from adapters.contract import Capture, Element, ReadOptions
+from adapters.contract import Capture, Element, Finding, ReadOptions
+from adapters.files import zst
+from adapters.files.check import tail_findings
+from adapters.files.discover import Discovery
 from adapters.files.finished import PREFIX, FinishedFiles, plain_sibling
 from adapters.files.merge import merged
 from adapters.files.tail import Backfill, JsonlTailAdapter, TailStats
@@ -47,6 +51,14 @@ class CodexAdapter:
                 yield capture
         finally:
             await captures.aclose()
+
+    async def check(self) -> list[Finding]:
+        """See `Checked`."""
+        discovery = Discovery(self.roots, (*PATTERNS, "*" + COMPRESSED))
+        found = await asyncio.to_thread(tail_findings, discovery)
+        if not zst.available():
+            found.append(Finding("warning", "rollouts that Codex has compressed cannot be read", zst.EXTRA))
+        return found
 
     def _parser(self, path: Path, status: os.stat_result) -> CodexParser:
         return CodexParser(

@@ -160,7 +160,7 @@ def test_any_splice_of_two_entries(noise: bytes, cut: int) -> None:
     torn = line(FIRST)[: cut % len(line(FIRST))] + noise.replace(b"}", b"").replace(b'"', b"")
     given_up = parse_lines([line(HEADER), torn + line(LAST)])[1]
     assert texts(given_up) == ["after"]
-    assert len(rejected(given_up)) == (1 if torn.strip() else 0)
+    assert len(rejected(given_up)) == (1 if torn.strip(b" \t\r\n") else 0)  # JSON's white space, and no other
 
 
 def test_a_torn_entry_glued_to_a_whole_one() -> None:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -204,13 +204,16 @@ def _time(second: int) -> str:
 
 
 ZYGOTE_PROGRAM = """
-import os, sys
+import importlib, os, sys
 from ingest.commands.run import run_daemon
 from ingest.settings import load
+parts, *modules = sys.argv[1:]
+for module in modules:
+    importlib.import_module(module)
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        os._exit(run_daemon(load()))
+        os._exit(run_daemon(load(), parts.split()))
     print(child, flush=True)
     os.waitpid(child, 0)
     print("ended", flush=True)
@@ -218,12 +221,15 @@ for line in sys.stdin:
 
 
 class Zygote:
-    """Starts daemons in milliseconds: a process that has imported everything forks one at a time."""
+    """Starts daemons in milliseconds: a process that has imported everything forks one at a time.
 
-    def __init__(self, home: Home) -> None:
+    `parts` are those to run, all when empty; `modules` are what a daemon would import later.
+    """
+
+    def __init__(self, home: Home, parts: str = "", modules: Sequence[str] = ()) -> None:
         self._output = home.output.open("ab")
         self._process = subprocess.Popen(
-            [sys.executable, "-c", ZYGOTE_PROGRAM],
+            [sys.executable, "-c", ZYGOTE_PROGRAM, parts, *modules],
             env=home.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.contract import Capture, Heard
-from ingest.log.contract import NewRecord, SourceProgress
+from ingest.log.contract import LogStatus, NewRecord, SourceProgress, SourceStatus
 from schemas.captured import CapturedEvent, Thread, decode_record
 
 NO_PROGRESS = SourceProgress()
@@ -73,6 +73,9 @@ class MemoryLog:
 
     def checkpoints(self) -> dict[str, bytes]:
         return dict(self.points)
+
+    def status(self) -> LogStatus:
+        return LogStatus([], [SourceStatus(self.source, dict(self.counts), None, None, None, len(self.points))], [], 0)
 
     def append(
         self,
