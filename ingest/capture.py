@@ -15,8 +15,9 @@ from typing import Final, ParamSpec, TypeVar
 
 import structlog
 
-from adapters.contract import Adapter, Capture, PermanentSourceError, SourceError
+from adapters.contract import Adapter, Capture, PermanentSourceError, SourceError, TransientSourceError
 from ingest.clock import now_iso
+from ingest.drift import DriftWatch
 from ingest.health import Health, SourceHealth, SourceState
 from ingest.log.contract import EventLog, FencedError, LogError, SourceLog
 from ingest.metrics import Metrics
@@ -86,6 +87,7 @@ class Follower:
     metrics: Metrics
     on_commit: Callable[[], None]
     pauses: Pauses = field(default_factory=Pauses)
+    drift: DriftWatch = field(default_factory=DriftWatch)
 
     async def run(self) -> None:
         """Follow, and start again after each failure; returns only when a newer copy has taken over."""
@@ -107,6 +109,7 @@ class Follower:
         """Ask, commit, ask again, until the source fails."""
         log = await self._in_thread("opening", self.log.open_source, self.adapter.name)
         checkpoints = await self._in_thread("reading checkpoints", log.checkpoints)
+        await self._learn_usual()
         async with _closing(self.adapter.captures(checkpoints)) as captures:
             self.health.asked()
             async for capture in captures:
@@ -128,8 +131,21 @@ class Follower:
         self.metrics.in_flight(self.adapter.name, 0)
         self.metrics.published(self.adapter.name, packed)
         self.health.committed(Counter(packed.progress.counts))
+        self._watch_format(capture)
         if packed.records:
             self.on_commit()
+
+    async def _learn_usual(self) -> None:
+        """Take up what the log has counted of this source, once: a change of format shows against what was before."""
+        if not self.drift.seeded:
+            status = await self._in_thread("reading counts", self.log.status)
+            counts = next((source.counts for source in status.sources if source.source == self.adapter.name), {})
+            self.drift.seed(counts)
+
+    def _watch_format(self, capture: Capture) -> None:
+        for sign in self.drift.note(capture.elements):
+            _log.warning("format-drift", sign=sign, reason=self.drift.signs[sign])
+        self.health.drift = self.drift.signs
 
     async def _append(self, log: SourceLog, packed: Packed, capture: Capture) -> None:
         backoff = self.pauses.backoff()
@@ -167,7 +183,8 @@ class Follower:
         expected = isinstance(error, SourceError | LogError)
         reason = str(error) if expected else f"unexpected {type(error).__name__}; see the daemon's log"
         self._failed(SourceState.BACKING_OFF, error, reason, traceback=not expected)
-        return backoff.next()
+        asked = error.pause_seconds if isinstance(error, TransientSourceError) else 0.0
+        return max(backoff.next(), asked)
 
     def _failed(
         self, state: SourceState, error: Exception, reason: str, *, stage: str = "receiving", traceback: bool = False
@@ -197,9 +214,7 @@ class Capturing:
         pauses: Pauses | None = None,
     ) -> None:
         _refuse_duplicates(adapter.name for adapter in adapters)
-        health.sources.update(
-            {adapter.name: SourceHealth(adapter.name, stats=getattr(adapter, "stats", None)) for adapter in adapters}
-        )
+        health.sources.update({adapter.name: SourceHealth.of(adapter) for adapter in adapters})
         self._followers = [
             Follower(adapter, log, health.sources[adapter.name], health, metrics, on_commit, pauses or Pauses())
             for adapter in adapters

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingest.commands.cli import mount
-from ingest.commands.terminal import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Config, fail, settings_or_exit
+from ingest.commands.operations.cli import mount as mount_operations
+from ingest.commands.sources.cli import mount as mount_sources
+from ingest.commands.terminal import EXIT_FAILED, EXIT_USAGE, Config, exits, fail, settings_or_exit, tidy_end
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +25,8 @@ app = typer.Typer(
 )
 
 mount(app)
+mount_operations(app)
+mount_sources(app)
 
 
 @app.command("import")
@@ -56,7 +60,6 @@ def import_(
     """
     from adapters.contract import ReadOptions
     from ingest.commands.imports import ImportRequest, UnknownReaderError, import_into_file
-    from ingest.log.contract import LogError
 
     if timezone is not None and not _is_zone(timezone):
         fail(f"--timezone {timezone}: there is no such zone; use a name such as Europe/Lisbon", EXIT_USAGE)
@@ -64,22 +67,13 @@ def import_(
         account=account, timezone=timezone, own_name=own_name, chat=chat, include_hidden=include_hidden
     )
     request = ImportRequest(paths, report, provider, options)
-    try:
+    with exits("interrupted; import the same again to go on", (UnknownReaderError,)), tidy_end():
         if output is not None:
             complete = import_into_file(request, output, _console())
         else:
             from ingest.commands.import_log import import_into_log
 
             complete = import_into_log(request, settings_or_exit(config), _console())
-    except UnknownReaderError as error:
-        fail(str(error), EXIT_USAGE)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
-        raise typer.Exit(EXIT_FAILED) from None
-    except (LogError, OSError) as error:
-        fail(str(error), EXIT_FAILED)
-    except KeyboardInterrupt:
-        fail("interrupted; import the same again to go on", EXIT_INTERRUPTED)
     raise typer.Exit(0 if complete else EXIT_FAILED)
 
 

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,24 +19,25 @@ from typing import Final
 import structlog
 
 from adapters.contract import Adapter
+from ingest.advice import advise
 from ingest.capture import Capturing
-from ingest.endpoints import HttpServer, PortInUseError, application, is_loopback, listen, url_of
+from ingest.endpoints import HttpServer, PortInUseError, server_of
 from ingest.health import Health
 from ingest.locks import DAEMON_LOCK, PROCESSORS_LOCK, Lock, holder, try_lock
-from ingest.log.contract import LogError, Retention, Topic
-from ingest.log.embedded import EmbeddedLog
+from ingest.log.contract import EventLog, LogError, Retention, Topic
+from ingest.log.open import open_log
+from ingest.log_watch import watch_log
 from ingest.metrics import Metrics
 from ingest.notify import Notifier
-from ingest.processing import Processing
-from ingest.processors.chain import processors
-from ingest.processors.contract import Processor
+from ingest.parts import Context, Part, load_parts, part_names, start_parts, stop_parts
 from ingest.settings import Settings
-from ingest.streams.embedded import EmbeddedRunner
+from ingest.sources import routes_of
+from ingest.streams.engines import Processors, claim_turn, processing_of
 
 CAPTURE: Final = "capture"
 PROCESS: Final = "process"
 PARTS: Final = (CAPTURE, PROCESS)
-"""The parts of a daemon that `--only` can choose."""
+"""The daemon's own parts; `ingest.parts` finds those of the floors above. `--only` can choose among all of them."""
 
 DRAIN_SECONDS: Final = 9.0
 """A stop takes less than the ten seconds that are promised, the end of the interpreter included."""
@@ -51,6 +52,9 @@ EXTENSION_SECONDS: Final = 30.0
 """More time to start, asked for at each beat of a first sweep that makes progress."""
 
 RETENTION_SECONDS: Final = 3600.0
+
+CATCH_UP_SECONDS: Final = 10.0
+"""Nothing is removed that a consumer has yet to read, and after a start they have some to read."""
 
 MAX_THREADS: Final = 32
 """Each source blocks in one thread to read and one to append; Python's default of a small machine is six."""
@@ -67,15 +71,17 @@ class Daemon:
     """What runs in the event loop, between opening and closing the log."""
 
     settings: Settings
-    log: EmbeddedLog
+    log: EventLog
     adapters: list[Adapter]
-    steps: list[Processor]
+    processes: bool
+    """Whether this process runs the processors."""
     http: HttpServer | None
     health: Health
     metrics: Metrics
     turn: Lock | None = None
     """The processors' lock, when this process holds it already."""
     notifier: Notifier = field(default_factory=Notifier)
+    parts: Sequence[Part] = ()
 
     async def run(self) -> None:
         """Run until a signal says to stop."""
@@ -92,22 +98,23 @@ class Daemon:
         capturing.start()
         if processing:
             processing.start()
+        await start_parts(self.parts, Context(self.settings, self.log, self.health, self.metrics))
         chores = [
             asyncio.create_task(self._chore("beat", self._beat())),
             asyncio.create_task(self._chore("retention", self._retain())),
+            asyncio.create_task(self._chore("log", watch_log(self.log, self.health))),
+            asyncio.create_task(self._chore("advice", advise(self.settings, self.log, self.health))),
         ]
         await stop.wait()
         await self._drain(capturing, processing, chores)
 
-    def _processing(self) -> Processing | None:
-        if not self.steps:
+    def _processing(self) -> Processors | None:
+        if not self.processes:
             return None
-        runner = EmbeddedRunner(self.log, self.steps)
-        lock_path = self.settings.state_dir / PROCESSORS_LOCK
-        return Processing(runner, lock_path, self.health, self.metrics, lock=self.turn)
+        return processing_of(self.settings, self.log, self.health, self.metrics, self.turn)
 
     async def _drain(
-        self, capturing: Capturing, processing: Processing | None, chores: list[asyncio.Task[None]]
+        self, capturing: Capturing, processing: Processors | None, chores: list[asyncio.Task[None]]
     ) -> None:
         self.health.stopping = True
         self.notifier.stopping()
@@ -118,6 +125,7 @@ class Daemon:
         await capturing.stop()
         if processing:
             await processing.stop()
+        await stop_parts(self.parts)
         if self.http:
             await self.http.stop()
         await asyncio.gather(*chores, return_exceptions=True)
@@ -150,8 +158,8 @@ class Daemon:
             await asyncio.sleep(beat if ready else min(beat, WATCH_SECONDS))
 
     async def _retain(self) -> None:
-        """Remove what is older than the settings say, at start and then hourly."""
-        keep = self.settings.retention.keep
+        """Remove what is older than the settings say: at start, once the consumers had their turn, and then hourly."""
+        keep, pause = self.settings.retention.keep, CATCH_UP_SECONDS
         while keep is not None:
             try:
                 policy = dict.fromkeys(Topic, Retention(max_age_s=keep.total_seconds()))
@@ -160,7 +168,8 @@ class Daemon:
             except LogError as error:
                 _log.error("retention-failed", error_type=type(error).__name__, reason=str(error))
                 self.metrics.failed("log", "retention", type(error).__name__)
-            await asyncio.sleep(RETENTION_SECONDS)
+            await asyncio.sleep(pause)
+            pause = RETENTION_SECONDS
 
 
 def run(
@@ -173,16 +182,15 @@ def run(
 
     `on_start` is told the address of the HTTP server once everything is open. Raises `StartError` before that.
     """
-    parts = set(only) or set(PARTS)
+    parts = set(only) or {*PARTS, *part_names()}
     os.umask(0o077)  # conversations are nobody else's business
     with ExitStack() as held:
         try:
             lock = held.enter_context(_claim(settings, parts))
             health, metrics = Health(), Metrics()
-            http, url = _http(settings, health, metrics)
-            log = held.enter_context(EmbeddedLog.open(settings.log_path))
             adapters = adapters_of(settings) if CAPTURE in parts else []
-            steps = list(processors(settings.processors.idle_after)) if PROCESS in parts else []
+            http, url = server_of(settings.http, health, metrics, routes_of(adapters))
+            log = held.enter_context(open_log(settings))
         except (PortInUseError, LogError) as error:
             raise StartError(str(error)) from error
         except OSError as error:
@@ -190,15 +198,16 @@ def run(
         lock.describe(url)
         on_start(url)
         turn = None if CAPTURE in parts else lock
-        asyncio.run(Daemon(settings, log, adapters, steps, http, health, metrics, turn).run())
+        others = load_parts(parts)
+        asyncio.run(Daemon(settings, log, adapters, PROCESS in parts, http, health, metrics, turn, parts=others).run())
     _log.info("stopped")
     return 0
 
 
 def _claim(settings: Settings, parts: set[str]) -> Lock:
     """Take the lock of these parts: whoever only processes leaves the sources to another process."""
-    name = DAEMON_LOCK if CAPTURE in parts else PROCESSORS_LOCK
-    lock = try_lock(settings.state_dir / name)
+    name = DAEMON_LOCK if CAPTURE in parts else PROCESSORS_LOCK if PROCESS in parts else f"{min(parts)}-part.lock"
+    lock = claim_turn(settings) if name == PROCESSORS_LOCK else try_lock(settings.state_dir / name)
     if lock is not None:
         return lock
     by = holder(settings.state_dir / name)
@@ -206,16 +215,6 @@ def _claim(settings: Settings, parts: set[str]) -> Lock:
     raise StartError(
         f"already running on {settings.state_dir}: {pid}; stop it, or choose another state_dir for a second one"
     )
-
-
-def _http(settings: Settings, health: Health, metrics: Metrics) -> tuple[HttpServer | None, str | None]:
-    if not settings.http.enabled:
-        return None, None
-    local = is_loopback(settings.http.host)
-    if not local:
-        _log.warning("http-not-loopback", host=settings.http.host, advice="health and metrics are open to the network")
-    bound = listen(settings.http.host, settings.http.port)
-    return HttpServer(application(health, metrics, only_local=local), bound), url_of(bound)
 
 
 def _on_signals(stop: asyncio.Event) -> None:

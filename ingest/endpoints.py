@@ -1,16 +1,18 @@
 """The daemon's HTTP: `/healthz`, `/readyz` and `/metrics`, on loopback unless told otherwise.
 
 Requests for a foreign host name are refused while the daemon listens on loopback, so that a web page cannot reach it
-through a name that resolves to this machine (DNS rebinding). Other parts of the daemon bring further routes.
+through a name that resolves to this machine (DNS rebinding). Other parts of the daemon bring further routes; those of
+sources prove their senders themselves, and they alone also answer under the names of a proxy or tunnel (`http.names`).
 """
 
 import asyncio
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
+import structlog
 import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
@@ -21,11 +23,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ingest.health import Health
 from ingest.metrics import Metrics
+from ingest.settings import HttpSettings
 
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _BACKLOG: Final = 64
 _GRACE_SECONDS: Final = 2
 """Requests here take milliseconds; a stop does not wait longer for a client that reads slowly."""
+
+_log = structlog.get_logger(__name__)
 
 
 class PortInUseError(Exception):
@@ -66,8 +71,15 @@ def url_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def application(health: Health, metrics: Metrics, routes: Sequence[BaseRoute] = (), *, only_local: bool) -> ASGIApp:
-    """The ASGI application; `routes` are what other parts of the daemon answer."""
+def application(
+    health: Health,
+    metrics: Metrics,
+    routes: Sequence[BaseRoute] = (),
+    *,
+    only_local: bool,
+    names: Collection[str] = (),
+) -> ASGIApp:
+    """The ASGI application; `routes` are what other parts of the daemon answer, under `names` nothing but them."""
 
     async def healthz(_: Request) -> Response:
         stuck = health.activity.stuck()
@@ -75,7 +87,12 @@ def application(health: Health, metrics: Metrics, routes: Sequence[BaseRoute] = 
 
     async def readyz(_: Request) -> Response:
         reasons = health.not_ready()
-        body = {"status": "not ready" if reasons else "ready", "reasons": reasons, "sources": health.describe()}
+        body = {
+            "status": "not ready" if reasons else "ready",
+            "reasons": reasons,
+            "warnings": health.warnings(),
+            "sources": health.describe(),
+        }
         return JSONResponse(body, 503 if reasons else 200)
 
     async def scrape(_: Request) -> Response:
@@ -84,33 +101,58 @@ def application(health: Health, metrics: Metrics, routes: Sequence[BaseRoute] = 
 
     ours = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", scrape)]
     app = Starlette(routes=[*ours, *routes])
-    return LocalNamesOnly(app) if only_local else app
+    outside = Starlette(routes=list(routes))
+    return ByHostName(app, outside, names, only_local=only_local)
 
 
-class LocalNamesOnly:
-    """Refuses requests whose Host is no name of this machine's loopback."""
+class ByHostName:
+    """Chooses what answers by the Host of a request: `outside` for `names`, else `app`, else nothing.
 
-    def __init__(self, app: ASGIApp) -> None:
+    `only_local` refuses whatever is neither one of `names` nor a name of this machine's loopback.
+    """
+
+    def __init__(self, app: ASGIApp, outside: ASGIApp, names: Collection[str], *, only_local: bool) -> None:
         self._app = app
+        self._outside = outside
+        self._names = frozenset(names)
+        self._only_local = only_local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 421."""
-        if scope["type"] == "http" and not _names_loopback(scope):
+        hosts = _hosts(scope)
+        if hosts & self._names:
+            await self._outside(scope, receive, send)
+        elif self._only_local and not hosts <= _LOOPBACK_NAMES:
             refusal = PlainTextResponse("this host name is not served here; use 127.0.0.1\n", 421)
             await refusal(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
-def _names_loopback(scope: Scope) -> bool:
+def _hosts(scope: Scope) -> set[str]:
     headers: list[tuple[bytes, bytes]] = scope["headers"]
-    hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
-    return all(_without_port(host) in _LOOPBACK_NAMES for host in hosts)
+    return {_without_port(value.decode("latin-1")) for name, value in headers if name == b"host"}
 
 
 def _without_port(host: str) -> str:
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() else host).lower()
+
+
+def server_of(
+    settings: HttpSettings, health: Health, metrics: Metrics, routes: Sequence[BaseRoute]
+) -> tuple["HttpServer | None", str | None]:
+    """The server that the settings ask for, bound and not started, and its address; raises `PortInUseError`."""
+    if not settings.enabled:
+        if routes:
+            _log.warning("http-disabled", advice="sources that are fed over HTTP get nothing; set http.enabled to true")
+        return None, None
+    local = is_loopback(settings.host)
+    if not local:
+        _log.warning("http-not-loopback", host=settings.host, advice="health and metrics are open to the network")
+    bound = listen(settings.host, settings.port)
+    app = application(health, metrics, routes, only_local=local, names=settings.names)
+    return HttpServer(app, bound), url_of(bound)
 
 
 class _Server(uvicorn.Server):

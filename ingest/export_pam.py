@@ -20,6 +20,7 @@ from ingest.export_facts import Facts
 from ingest.export_message import MessageWriter
 from ingest.export_selection import Reading
 from ingest.export_threads import ThreadIndex, ThreadPlace
+from ingest.mended import place_of, unmarked
 from schemas.event import SCHEMA_VERSION, CanonicalEvent, decode
 from schemas.ids import event_id
 from schemas.pam import (
@@ -87,7 +88,7 @@ class BundleWriter:
         (self._folder / FOLDER).mkdir()
         with ThreadIndex() as index, (self._folder / STORE_NAME).open("xb", buffering=_BUFFER_BYTES) as stream:
             for record, event in self._reading.selected():
-                index.add(event, record.offset)
+                index.add(event, place_of(record))
             index.finish()
             head, tail = _open_array(_encode(self._store))
             stream.write(head)
@@ -143,7 +144,8 @@ class BundleWriter:
 
     def _events(self, index: ThreadIndex, thread: ThreadPlace) -> Iterator[CanonicalEvent]:
         """Yield a thread's events in order of time: those that the first look could decode."""
-        return (decode(record.value) for record in self._reading.records(index.offsets(thread)))
+        records = self._reading.records(index.places(thread))
+        return (unmarked(record, decode(record.value))[1] for record in records)
 
 
 def occupied(folder: Path) -> str | None:

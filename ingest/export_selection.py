@@ -7,13 +7,11 @@ from typing import Final
 import msgspec
 
 from ingest.log.contract import EventLog, Record, Topic
+from ingest.log.walk import BATCH_RECORDS, ends, walk
+from ingest.mended import Mended, split_place, unmarked
 from ingest.processors.times import to_iso
 from schemas.event import CanonicalEvent, decode
 from schemas.keys import parse_key
-
-BATCH_RECORDS: Final = 2000
-BATCH_BYTES: Final = 8 * 1024 * 1024
-"""One read of the log: enough to be fast, little enough to hold."""
 
 MAX_NAMED: Final = 100
 """Damaged records named one by one; more are counted."""
@@ -37,9 +35,13 @@ class Selection:
         source, time = event.source, event.event.timestamp_iso
         if self.threads and source.thread_id not in self.threads:
             return False
-        if self.providers and not {(source.provider, None), (source.provider, source.account)} & self.providers:
+        if not self.wants_account(source.provider, source.account):
             return False
         return (self.since is None or time >= self.since) and (self.until is None or time < self.until)
+
+    def wants_account(self, provider: str, account: str | None) -> bool:
+        """Whether what comes from an account of a provider, both as keys have them, is wanted."""
+        return not self.providers or bool({(provider, None), (provider, account)} & self.providers)
 
 
 def select(providers: list[str], threads: list[str], since: str | None, until: str | None) -> Selection:
@@ -65,7 +67,10 @@ def _time(option: str, raw: str | None) -> str | None:
 
 @dataclass(slots=True)
 class Reading:
-    """The events of a log up to where it ended when the export began, and what could not be read of them."""
+    """The events of a log up to where it ended when the export began, and what could not be read of them.
+
+    Each as it is now: of an event that a replay has mended only the last version is given, without the mark of it.
+    """
 
     log: EventLog
     selection: Selection
@@ -75,14 +80,16 @@ class Reading:
     named: list[str] = field(default_factory=list)
 
     def selected(self) -> Iterator[tuple[Record, CanonicalEvent]]:
-        """Yield the wanted events with their records, in the log's order; what is no event is counted and named."""
-        after, end = 0, self.log.end_offset(Topic.EVENTS)
-        while after < end and (batch := self.log.read(Topic.EVENTS, after, BATCH_RECORDS, BATCH_BYTES)):
-            after = batch[-1].offset
-            for record in batch:
-                event = self._event(record) if record.offset <= end else None
-                if event is not None and self.selection.wants(event):
-                    yield record, event
+        """Yield the wanted events with their records, in the log's order; what is no event is counted and named.
+
+        Where the log has several partitions, order is within a thread; threads are merged by time of appending.
+        """
+        end = ends(self.log, Topic.EVENTS)
+        with Mended(self.log, end=end) as mended:
+            for record in walk(self.log, Topic.EVENTS, end=end):
+                event = self._event(record)
+                if event is not None and self.selection.wants(event) and not mended.outdates(record, event):
+                    yield unmarked(record, event)
 
     def _event(self, record: Record) -> CanonicalEvent | None:
         try:
@@ -93,28 +100,23 @@ class Reading:
                 self.named.append(f"{record.topic} {record.offset}: no canonical event: {error}")
             return None
 
-    def records(self, offsets: Iterator[int]) -> Iterator[Record]:
-        """Yield the records with these offsets that are still there, neighbours in one read."""
-        for first, last in _runs(offsets):
-            place = first - 1
-            while place < last and (batch := self._between(place, last)):
-                yield from batch
-                place = batch[-1].offset
-
-    def _between(self, after: int, last: int) -> list[Record]:
-        batch = self.log.read(Topic.EVENTS, after, last - after, BATCH_BYTES)
-        return [record for record in batch if record.offset <= last]
+    def records(self, places: Iterator[int]) -> Iterator[Record]:
+        """Yield the records at these places (`ingest.mended.place_of`) that are still there, neighbours in one read."""
+        for first, last in _runs(places):
+            partition, start = split_place(first)
+            _, end = split_place(last)
+            yield from walk(self.log, Topic.EVENTS, {partition: start - 1}, {partition: end})
 
 
-def _runs(offsets: Iterator[int]) -> Iterator[tuple[int, int]]:
-    """Join offsets that follow each other, as an import's do, up to a batch."""
+def _runs(places: Iterator[int]) -> Iterator[tuple[int, int]]:
+    """Join places that follow each other, as an import's do, up to a batch."""
     first = last = None
-    for offset in offsets:
+    for place in places:
         if first is not None and last is not None:
-            if offset == last + 1 and offset - first < BATCH_RECORDS:
-                last = offset
+            if place == last + 1 and place - first < BATCH_RECORDS:
+                last = place
                 continue
             yield first, last
-        first = last = offset
+        first = last = place
     if first is not None and last is not None:
         yield first, last

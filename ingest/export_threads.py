@@ -60,12 +60,12 @@ class ThreadIndex:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._connection.close()
 
-    def add(self, event: CanonicalEvent, offset: int) -> None:
-        """Note one event."""
+    def add(self, event: CanonicalEvent, place: int) -> None:
+        """Note one event and its place (`ingest.mended.place_of`)."""
         source = event.source
         key = (source.provider, source.account or "", source.thread_id)
         number = self._numbers.get(key) or self._number(key)
-        self._rows.append((number, event.event.timestamp_iso, offset))
+        self._rows.append((number, event.event.timestamp_iso, place))
         if len(self._rows) >= _BATCH:
             self._write()
 
@@ -102,8 +102,8 @@ class ThreadIndex:
         (count,) = self._connection.execute("SELECT count(*) FROM events WHERE thread = ?", (thread.number,)).fetchone()
         return int(count)
 
-    def offsets(self, thread: ThreadPlace) -> Iterator[int]:
-        """Yield the offsets of a thread's events by time, then by arrival."""
+    def places(self, thread: ThreadPlace) -> Iterator[int]:
+        """Yield the places of a thread's events by time, then by arrival."""
         query = "SELECT place FROM events WHERE thread = ? ORDER BY time, place"
-        for (offset,) in self._connection.execute(query, (thread.number,)):
-            yield offset
+        for (place,) in self._connection.execute(query, (thread.number,)):
+            yield place

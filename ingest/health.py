@@ -6,17 +6,23 @@ records get through. Silence of a source is no fault.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Protocol
+
+from adapters.contract import Adapter
 
 IDLE_AFTER_SECONDS: Final = 5.0
 """A source that has given nothing for this long counts as idle, and as swept: it waits for something new."""
 
 STUCK_AFTER_SECONDS: Final = 120.0
 """Longer than the slowest honest disk sync, batch or sweep: a step that takes this long makes no progress."""
+
+
+LOG_PART: Final = "log"
+"""Under this name `Health.problems` says what is wrong with the log."""
 
 
 class SourceState(StrEnum):
@@ -41,6 +47,17 @@ class FileStats(Protocol):
     def open_files(self) -> int: ...  # noqa: D102
 
 
+class InboxStats(Protocol):
+    """What a source that is fed over HTTP tells."""
+
+    @property
+    def deliveries(self) -> int: ...  # noqa: D102 - named as in the adapters' figures
+    @property
+    def bytes(self) -> int: ...  # noqa: D102
+    @property
+    def refused(self) -> Mapping[str, int]: ...  # noqa: D102
+
+
 @dataclass(slots=True)
 class SourceHealth:
     """The state of one source; times are Unix seconds."""
@@ -54,6 +71,10 @@ class SourceHealth:
     restarts: int = 0
     stats: Callable[[], FileStats] | None = None
     """Figures of a source that follows files."""
+    inbox: Callable[[], InboxStats] | None = None
+    """Figures of a source that is fed over HTTP."""
+    drift: dict[str, str] = field(default_factory=dict)
+    """Signs that the source's format has changed, in words by kind (`ingest.drift`)."""
     _state: SourceState = SourceState.STARTING
     _since: float = 0.0
     _asked: float | None = None
@@ -61,6 +82,12 @@ class SourceHealth:
 
     def __post_init__(self) -> None:
         self._since = self.clock()
+
+    @classmethod
+    def of(cls, adapter: Adapter) -> "SourceHealth":
+        """The health of an adapter, with the figures that its kind has."""
+        inbox = getattr(adapter, "inbox", None)
+        return cls(adapter.name, stats=getattr(adapter, "stats", None), inbox=inbox and inbox.stats)
 
     @property
     def state(self) -> SourceState:
@@ -143,6 +170,10 @@ class Health:
     activity: Activity = field(default_factory=Activity)
     sources: dict[str, SourceHealth] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    advice: dict[str, str] = field(default_factory=dict)
+    """What a person should see to, by source, though everything works (`ingest.advice`)."""
+    expiring: dict[str, int] = field(default_factory=dict)
+    """Unread files that their own program is about to delete, by source."""
     log_open: bool = False
     stopping: bool = False
 
@@ -163,6 +194,11 @@ class Health:
             elif not source.swept:
                 reasons.append(f"source {source.name}: first sweep not done")
         return reasons
+
+    def warnings(self) -> list[str]:
+        """What a person should look at though the daemon is ready, one matter a line."""
+        drifting = [(source.name, words) for source in self.sources.values() for words in source.drift.values()]
+        return [f"source {name}: {words}" for name, words in [*drifting, *self.advice.items()]]
 
     def describe(self) -> dict[str, Any]:
         """Every source in plain values, for JSON."""

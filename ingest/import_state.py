@@ -29,9 +29,13 @@ class MemoryState:
         self._log = log
         self._tables: list[bytearray | None] = [None] * TABLES
 
+    def first(self, event_id: str) -> bool:
+        """Whether this run has not seen an event yet, by its id alone; remembers it."""
+        return self._add(id_key(event_id))
+
     def see(self, event: CanonicalEvent) -> Sight:
         """Say whether this run has seen an event, and remember it; the log is not asked."""
-        return Sight.FIRST if self._add(id_key(event.event.id)) else Sight.AGAIN
+        return Sight.FIRST if self.first(event.event.id) else Sight.AGAIN
 
     def forget(self, event: CanonicalEvent) -> None:
         """Take back a first sight."""

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
+from contextlib import suppress
 from typing import Any, Final, Literal, TextIO
 
 import structlog
@@ -19,7 +20,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 REPEAT_SECONDS: Final = 10.0
 """A warning or error that repeats within this time is held back: a broken disk must not fill the next one."""
 
-OURS: Final = ("ingest", "adapters")
+OURS: Final = ("ingest", "adapters", "triage")
 """The packages whose entries keep to the configured level; libraries are heard from `warning` on, or at `debug`."""
 
 _MAX_REMEMBERED: Final = 1000
@@ -60,11 +61,22 @@ class RepeatLimiter:
             self._seen.popitem(last=False)
 
 
+class _Handler(logging.StreamHandler[TextIO]):
+    """Passes over what the limiter holds back.
+
+    `structlog.DropEvent` is no `Exception`: nothing else would keep it from ending the library that logged.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(structlog.DropEvent):
+            super().emit(record)
+
+
 def configure(level: LogLevel = "info", form: LogFormat = "auto", stream: TextIO | None = None) -> bool:
     """Send our log and the libraries' to `stream` (standard error); gives whether it is written for a person."""
     target = sys.stderr if stream is None else stream
     for_people = form == "console" or (form == "auto" and target.isatty())
-    handler = logging.StreamHandler(target)
+    handler = _Handler(target)
     handler.setFormatter(_formatter(for_people, target.isatty()))
     root = logging.getLogger()
     root.handlers[:] = [handler]

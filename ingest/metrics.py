@@ -7,7 +7,7 @@ Counters are of this process; `session-ingest status` has the sums of the log's 
 import logging
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
 
@@ -25,10 +25,10 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from ingest.health import Health
-from ingest.lag import Lag, lags
+from ingest.health import LOG_PART, Health, SourceHealth
+from ingest.lag import Lag, lags, oldest
 from ingest.log.contract import EventLog, LogError, LogStatus, Topic
-from ingest.packing import REJECTED_PREFIX, Packed
+from ingest.packing import REJECTED_PREFIX, UNKNOWN, Packed
 
 MAX_REASONS: Final = 40
 """Distinct reasons before further ones are summed as `other`: labels must stay few, whatever adapters say."""
@@ -55,6 +55,12 @@ class Metrics:
         )
         self._dropped = Counter(
             "ingest_events_dropped", "Elements that rightly give no event", ["source", "reason"], registry=registry
+        )
+        self._unknown = Counter(
+            "ingest_unknown_elements",
+            "Elements of a kind that this version does not know",
+            ["source"],
+            registry=registry,
         )
         self._dead = Counter(
             "ingest_events_dead_lettered",
@@ -83,6 +89,7 @@ class Metrics:
         counts = packed.progress.counts
         self._read.labels(source).inc(counts.get("seen", 0))
         self._published.labels(source, str(Topic.CAPTURED)).inc(counts.get("emitted", 0))
+        self._unknown.labels(source).inc(counts.get(UNKNOWN, 0))
         for reason in DROPPED:
             self._dropped.labels(source, reason).inc(counts.get(reason, 0))
         for name, count in counts.items():
@@ -127,6 +134,9 @@ class _Live(Collector):
         """Give the gauges; those of the log are missing while it cannot be read."""
         yield from self._sources()
         yield from self._files()
+        yield from _inboxes(self._health.sources.values())
+        if LOG_PART in self._health.problems:  # brokers that are away would hold up the whole scrape
+            return
         try:
             status = self._log.status()
             behind = lags(self._log, status)
@@ -134,9 +144,10 @@ class _Live(Collector):
             _logger.warning("log-not-readable", extra={"reason": str(error)})
             return
         yield from _processors(status, behind)
-        size = GaugeMetricFamily("ingest_log_bytes", "Size of the embedded log on disk")
-        size.add_metric([], status.size_bytes)
-        yield size
+        if status.size_bytes is not None:
+            size = GaugeMetricFamily("ingest_log_bytes", "Size of the embedded log on disk")
+            size.add_metric([], status.size_bytes)
+            yield size
 
     def _sources(self) -> Iterator[Metric]:
         up = GaugeMetricFamily("ingest_source_up", "1 while the source is followed", labels=["source"])
@@ -146,13 +157,22 @@ class _Live(Collector):
         age = GaugeMetricFamily(
             "ingest_checkpoint_age_seconds", "Time since the source's checkpoints last moved", labels=["source"]
         )
+        drift = GaugeMetricFamily(
+            "ingest_format_drift", "1 while the source gives much that is unknown, or nothing", labels=["source"]
+        )
         for source in self._health.sources.values():
             up.add_metric([source.name], float(source.up))
+            drift.add_metric([source.name], float(bool(source.drift)))
             if source.last_event is not None:
                 event.add_metric([source.name], source.last_event)
             if source.last_commit is not None:
                 age.add_metric([source.name], max(0.0, time.time() - source.last_commit))
-        yield from (up, event, age)
+        expiring = GaugeMetricFamily(
+            "ingest_expiring_files", "Unread files that their own program is about to delete", labels=["source"]
+        )
+        for name, files in self._health.expiring.items():
+            expiring.add_metric([name], files)
+        yield from (up, event, age, drift, expiring)
 
     def _files(self) -> Iterator[Metric]:
         read = CounterMetricFamily("ingest_read_bytes", "Bytes read from files", labels=["source"])
@@ -167,17 +187,37 @@ class _Live(Collector):
         yield from (read, pending, opened)
 
 
+def _inboxes(sources: Iterable[SourceHealth]) -> Iterator[Metric]:
+    labels = ["source"]
+    deliveries = GaugeMetricFamily("ingest_inbox_deliveries", "Requests that wait for their commit", labels=labels)
+    size = GaugeMetricFamily("ingest_inbox_bytes", "Bytes of their bodies", labels=labels)
+    refused = CounterMetricFamily(
+        "ingest_inbox_refused", "Requests told to come again, by reason", labels=[*labels, "reason"]
+    )
+    for source in sources:
+        if source.inbox is not None:
+            stats = source.inbox()
+            deliveries.add_metric([source.name], stats.deliveries)
+            size.add_metric([source.name], stats.bytes)
+            for reason, count in stats.refused.items():
+                refused.add_metric([source.name, reason], count)
+    yield from (deliveries, size, refused)
+
+
 def _processors(status: LogStatus, behind: Sequence[Lag]) -> Iterator[Metric]:
     labels = ["processor", "topic", "partition"]
     messages = GaugeMetricFamily("processor_lag_messages", "Records a processor has not worked off", labels=labels)
     seconds = GaugeMetricFamily("processor_lag_seconds", "Age of the oldest of them", labels=labels[:2])
     for lag in behind:
-        messages.add_metric([lag.processor, lag.topic, "0"], lag.messages)
-        seconds.add_metric([lag.processor, lag.topic], lag.seconds)
+        messages.add_metric([lag.processor, lag.topic, str(lag.partition)], lag.messages)
+    for (processor, topic), age in oldest(behind).items():
+        seconds.add_metric([processor, topic], age)
     events = CounterMetricFamily(
         "processor_events", "What processors made of events, since the log began", labels=["processor", "outcome"]
     )
     for group in status.groups:
         for outcome, count in group.counts.items():
             events.add_metric([group.group, outcome], count)
-    yield from (messages, seconds, events)
+    yield from (messages, seconds)
+    if events.samples:  # workers on Kafka count for themselves, under the same name
+        yield events

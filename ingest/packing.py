@@ -6,7 +6,6 @@ live capture and import use it alike, and therefore agree.
 """
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import msgspec
 
 from adapters.contract import MAX_SAMPLE_BYTES, Element, Heard, Rejected, Skipped, Warned
 from ingest.log.contract import NewRecord, SourceProgress, Topic
+from ingest.processors.size import cut_captured
 from schemas.captured import (
     MAX_RECORD_BYTES,
     CapturedEvent,
@@ -27,13 +27,12 @@ from schemas.captured import (
 )
 from schemas.keys import account_name, provider_account_key, provider_name, thread_key
 
-TRUNCATED: Final = "truncated"
-"""Label of an event whose text was cut (ARCHITECTURE: text over the size limit)."""
-
 UNENCODABLE: Final = "not-encodable"
 TOO_LARGE: Final = "event-too-large"
 REJECTED_PREFIX: Final = "rejected:"
 """Counts by reason stand under this prefix beside the sum `rejected`."""
+UNKNOWN: Final = "unknown"
+"""Count of those among the passed over that this version does not know: the measure of a change of format."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -61,6 +60,8 @@ class Packer:
         if isinstance(element, Rejected):
             return (self._reject(element),)
         if isinstance(element, Skipped):
+            if element.unknown:
+                self.counts[UNKNOWN] += element.count
             self.counts[element.outcome] += element.count
             self.counts["seen"] += element.count
         else:
@@ -152,7 +153,7 @@ def _encode_event(event: CapturedEvent) -> bytes | Rejected:
     try:
         encoded = _encode(event)
         if len(encoded) > MAX_RECORD_BYTES:
-            encoded = _encode(_cut(event))
+            encoded = _encode(cut_captured(event, MAX_RECORD_BYTES))
     except (TypeError, ValueError) as error:
         return Rejected(f"event {event.id!a}", UNENCODABLE, str(error))
     if len(encoded) > MAX_RECORD_BYTES:
@@ -168,17 +169,6 @@ def _unencodable_thread(heard: Heard) -> Rejected | None:
     except (TypeError, ValueError) as error:
         return Rejected(f"event {heard.event.id!a}", UNENCODABLE, f"its thread: {error}")
     return None
-
-
-def _cut(event: CapturedEvent) -> CapturedEvent:
-    """Cut the text so that the event keeps to the bound, as little as possible; at a character boundary."""
-    labels = [*event.labels, *([] if TRUNCATED in event.labels else [TRUNCATED])]
-    without = msgspec.structs.replace(event, text="", labels=labels)
-    room = MAX_RECORD_BYTES - len(_encode(without)) + len('""')
-    # Every character takes a byte at least, so that no longer prefix needs to be looked at.
-    longest = max(0, min(len(event.text), room))
-    keep = bisect_right(range(1, longest + 1), room, key=lambda length: len(_encode(event.text[:length])))
-    return msgspec.structs.replace(without, text=event.text[:keep])
 
 
 def _usable(times: Iterable[RawTime]) -> list[RawTime]:

@@ -6,139 +6,71 @@ refused. Every error is one line that names the file or variable, the key, and w
 """
 
 import os
-import re
 import tomllib
 from collections.abc import Mapping
-from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-import msgspec
 import platformdirs
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ingest.logs import LogFormat, LogLevel
+from ingest.places import APP, CONFIG_VARIABLE, PREFIX, TRIAGE_DB
 from ingest.processors.summaries import IDLE_AFTER
 from ingest.settings_errors import SettingsError, explain, unknown_variables
-
-APP: Final = "session-triage"
-CONFIG_VARIABLE: Final = "SESSION_INGEST_CONFIG"
-PREFIX: Final = "SESSION_INGEST__"
+from ingest.settings_kafka import KafkaSettings
+from ingest.settings_sources import SourceSettings
+from ingest.settings_types import AbsolutePath, Duration, HostNames, Section
 
 DEFAULT_PORT: Final = 8917
 """Unassigned at IANA, below the ephemeral range, and not the default of a common developer tool."""
 
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
-
-def _duration(value: object) -> object:
-    """Read `90s`, `30m`, `2h` or `7d`; a plain number is seconds."""
-    if isinstance(value, str) and (match := re.fullmatch(r"([0-9]+)([smhd])", value.strip())):
-        return timedelta(**{_UNITS[match[2]]: int(match[1])})
-    return value if isinstance(value, timedelta) else _seconds(value)
-
-
-def _seconds(value: object) -> timedelta:
-    try:
-        return timedelta(seconds=float(str(value)))
-    except (ValueError, OverflowError):
-        raise ValueError("a duration such as 30m, 2h or 7d") from None
-
-
-def _positive(value: timedelta) -> timedelta:
-    if value <= timedelta():
-        raise ValueError("a duration above 0")
-    return value
-
-
-def _absolute(value: Path) -> Path:
-    path = value.expanduser()
-    if not path.is_absolute():
-        raise ValueError("an absolute path, or one that begins with ~/")
-    return path
-
-
-def _path_list(value: object) -> object:
-    """Split an environment variable; JSON lists are understood too."""
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        try:
-            return msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            raise ValueError('paths separated by colons, or a list such as ["/a", "/b"]') from None
-    return [part for part in value.split(os.pathsep) if part]
-
-
-def _backfill(value: object) -> object:
-    if isinstance(value, date) or value in ("start", "now"):
-        return value
-    try:
-        return date.fromisoformat(str(value))
-    except ValueError:
-        raise ValueError('"start", "now", or a date such as 2026-01-31') from None
-
-
-Duration = Annotated[timedelta, BeforeValidator(_duration), AfterValidator(_positive)]
-AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
-Backfill = Annotated[Literal["start", "now"] | date, BeforeValidator(_backfill)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LogSettings(_Section):
+class LogSettings(Section):
     """How the daemon's own log is written."""
 
     level: LogLevel = "info"
     format: LogFormat = "auto"
 
 
-class SessionSettings(_Section):
-    """Session files of a coding agent; `paths` empty means where the agent itself keeps them."""
-
-    enabled: bool = True
-    paths: Annotated[list[AbsolutePath], NoDecode, BeforeValidator(_path_list)] = []
-    backfill: Backfill = "start"
-    include_hidden: bool = False
-
-
-class DropSettings(_Section):
-    """The drop folder: what is put there is read once and moved to `done/` or `rejected/`."""
-
-    enabled: bool = True
-    path: AbsolutePath = Field(default_factory=lambda: Path.home() / "session-triage-drop")
-
-
-class SourceSettings(_Section):
-    """What the daemon reads."""
-
-    pi: SessionSettings = SessionSettings()
-    claude_code: SessionSettings = SessionSettings(enabled=False)
-    codex: SessionSettings = SessionSettings(enabled=False)
-    drop: DropSettings = Field(default_factory=DropSettings)
-
-
-class HttpSettings(_Section):
-    """Where health and metrics are answered; port 0 takes any free one."""
+class HttpSettings(Section):
+    """Where health, metrics and the sources' routes are answered; port 0 takes any free one."""
 
     enabled: bool = True
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = DEFAULT_PORT
+    names: HostNames = []
+    """Names under which a proxy or tunnel passes requests on: they reach the sources' routes, and nothing else."""
 
 
-class RetentionSettings(_Section):
+class RetentionSettings(Section):
     """How long the log keeps records; without `keep`, for ever."""
 
     keep: Duration | None = None
 
 
-class ProcessorSettings(_Section):
+class ProcessorSettings(Section):
     """How the processors work."""
 
     idle_after: Duration = IDLE_AFTER
+    store: Literal["rocksdb", "memory"] = "rocksdb"
+    """Where workers on Kafka keep their copy of the state: on disk, or in some 250 bytes an event of memory."""
+
+
+def _database_url(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().startswith(("sqlite:", "postgresql:", "postgresql+psycopg:")):
+        raise ValueError("a URL of SQLite or PostgreSQL, such as postgresql://user:password@host/name")
+    return value
+
+
+class TriageSettings(Section):
+    """Where the triage keeps what it found and what was decided; without a URL a SQLite file in `state_dir`."""
+
+    database_url: Annotated[SecretStr, AfterValidator(_database_url)] | None = None
+    """As SQLAlchemy has them, such as `postgresql://user:password@host/name`; a secret, for it may hold a password."""
+    workspace: AbsolutePath | None = None
+    """Whose board conversations belong to that name no project, such as those of a chat assistant."""
 
 
 class Settings(BaseSettings):
@@ -149,11 +81,14 @@ class Settings(BaseSettings):
     )
 
     state_dir: AbsolutePath = Field(default_factory=lambda: platformdirs.user_state_path(APP))
+    engine: Literal["embedded", "kafka"] = "embedded"
     log: LogSettings = LogSettings()
     sources: SourceSettings = Field(default_factory=SourceSettings)
     http: HttpSettings = HttpSettings()
     retention: RetentionSettings = RetentionSettings()
     processors: ProcessorSettings = ProcessorSettings()
+    kafka: KafkaSettings = KafkaSettings()
+    triage: TriageSettings = TriageSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -171,6 +106,12 @@ class Settings(BaseSettings):
     def log_path(self) -> Path:
         """The embedded log's file."""
         return self.state_dir / "log.db"
+
+    @property
+    def triage_store(self) -> Path | str:
+        """The triage's database: a SQLite file, or a URL, which is a secret."""
+        url = self.triage.database_url
+        return self.state_dir / TRIAGE_DB if url is None else url.get_secret_value()
 
 
 def config_path(given: Path | None, environment: Mapping[str, str] | None = None) -> tuple[Path, bool]:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
+from ingest.settings_tree import Node, below, holds_secrets, section_at
+
 _WRONG_TYPE: Final = {
     "int_parsing": "a whole number",
     "int_type": "a whole number",
@@ -41,12 +43,25 @@ def explain(
 
 def unknown_variables(model: type[BaseModel], prefix: str, environment: Mapping[str, str]) -> list[str]:
     """One line for each variable with our prefix that names no setting."""
-    known = {prefix + "__".join(key).upper() for key in keys(model)}
-    return [
-        f"{name}: there is no such setting{_closest(name.upper(), known)}"
-        for name in environment
-        if name.upper().startswith(prefix) and name.upper() not in known
-    ]
+    fixed = {_variable_of(key, prefix) for key in keys(model)}
+    lines = []
+    for name in environment:
+        if name.upper().startswith(prefix):
+            known = fixed | _in_same_section(name.upper(), model, prefix)
+            if name.upper() not in known:
+                lines.append(f"{name}: there is no such setting{_closest(name.upper(), known)}")
+    return lines
+
+
+def _in_same_section(name: str, model: type[BaseModel], prefix: str) -> set[str]:
+    """The variables beside one that is in a section a person has named, such as `sources.custom.NAME`."""
+    above = name.removeprefix(prefix).lower().split("__")[:-1]
+    section = section_at(model, above)
+    return {_variable_of([*above, field], prefix) for field in section.model_fields} if section else set()
+
+
+def _variable_of(key: Sequence[str], prefix: str) -> str:
+    return prefix + "__".join(key).upper()
 
 
 def keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -65,34 +80,27 @@ def _line(
     key = _key(detail["loc"], model)
     where = _variable(key, prefix, environment) or f"{path}: {'.'.join(key)}"
     if detail["type"] == "extra_forbidden":
-        names = _section(key[:-1], model).model_fields
+        section = section_at(model, key[:-1]) or model
+        names = section.model_fields
         return f"{where}: there is no such setting; here are: {', '.join(names)}{_closest(key[-1], names)}"
-    return f"{where}: must be {_allowed(detail)}, not {_shown(detail['input'])}"
+    shown = "; its value is a secret and not shown" if holds_secrets(model, key) else f", not {_shown(detail['input'])}"
+    return f"{where}: must be {_allowed(detail)}{shown}"
 
 
 def _key(loc: tuple[int | str, ...], model: type[BaseModel]) -> tuple[str, ...]:
     """The part of a location that a person wrote: union members and list positions are left out."""
     key: list[str] = []
-    section: type[BaseModel] | None = model
+    node: Node | None = model
     for part in loc:
-        if section is None or not isinstance(part, str):
+        if node is None or not isinstance(part, str) or part == "[key]":
             break
         key.append(part)
-        inner = section.model_fields[part].annotation if part in section.model_fields else None
-        section = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
+        node = below(node, part)
     return tuple(key)
 
 
-def _section(key: tuple[str, ...], model: type[BaseModel]) -> type[BaseModel]:
-    for part in key:
-        inner = model.model_fields[part].annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            model = inner
-    return model
-
-
 def _variable(key: tuple[str, ...], prefix: str, environment: Mapping[str, str]) -> str | None:
-    wanted = prefix + "__".join(key).upper()
+    wanted = _variable_of(key, prefix)
     return next((name for name in environment if name.upper() == wanted), None)
 
 

@@ -14,25 +14,17 @@ from urllib.request import ProxyHandler, build_opener
 import msgspec
 from msgspec import Struct
 
+from ingest import advice
 from ingest.clock import iso
-from ingest.lag import lags
 from ingest.locks import DAEMON_LOCK, PROCESSORS_LOCK, Holder, holder, is_held
-from ingest.log.contract import LogStatus, SourceStatus
-from ingest.log.embedded import EmbeddedLog
+from ingest.log.contract import SourceStatus
 from ingest.settings import Settings
+from ingest.status_log import LogView, ProcessorView, read_log
 
 _ANSWER_SECONDS: Final = 2.0
 """A daemon on this machine answers in milliseconds, or is in trouble, which is then what is told."""
 
 _MAX_ANSWER_BYTES: Final = 1_000_000
-
-
-class LogView(Struct, rename="camel"):
-    """The log's file and how many records each topic holds."""
-
-    path: str
-    size_bytes: int
-    records: dict[str, int]
 
 
 class DaemonView(Struct, rename="camel"):
@@ -59,17 +51,6 @@ class SourceView(Struct, rename="camel"):
     counts: dict[str, int] = {}
 
 
-class ProcessorView(Struct, rename="camel"):
-    """One processor: how far it is behind, and what it counted."""
-
-    name: str
-    topic: str
-    lag: int
-    lag_seconds: float
-    last_commit_iso: str | None
-    counts: dict[str, int]
-
-
 class Status(Struct, rename="camel"):
     """Everything at one moment."""
 
@@ -78,8 +59,10 @@ class Status(Struct, rename="camel"):
     daemon: DaemonView
     sources: list[SourceView]
     processors: list[ProcessorView]
-    processors_run: bool
-    """Whether a process runs the processors now."""
+    processors_run: bool | None
+    """Whether a process runs the processors now; null on Kafka, where they may run on any machine."""
+    warnings: list[str] = []
+    """What a person should look at though nothing is broken: a format that changes, files about to be deleted."""
 
 
 class _LiveSource(Struct, rename="camel"):
@@ -89,35 +72,26 @@ class _LiveSource(Struct, rename="camel"):
 
 class _Readiness(Struct):
     reasons: list[str] = []
+    warnings: list[str] = []
     sources: dict[str, _LiveSource] = {}
 
 
 def gather(settings: Settings, configured: Mapping[str, object]) -> Status:
     """Read the log and ask the daemon; `configured` names the sources of the settings. Raises `LogError`."""
     now = time.time()
-    daemon, live = _daemon(settings)
-    with EmbeddedLog.open(settings.log_path, read_only=True) as log:
-        found = log.status()
-        behind = {(lag.processor, lag.topic): lag.seconds for lag in lags(log, found)}
+    daemon, live, warnings = _daemon(settings)
+    view, processors, found = read_log(settings)
     known = {source.source: source for source in found.sources}
     names = [*configured, *(name for name in known if name not in configured)]
     return Status(
         at=iso(now),
-        log=_log_view(settings, found),
+        log=view,
         daemon=daemon,
         sources=[_source(name, known.get(name), live.get(name), now) for name in names],
-        processors=[
-            ProcessorView(
-                group.group,
-                str(group.topic),
-                group.lag,
-                behind[group.group, str(group.topic)],
-                None if group.last_commit_ms is None else iso(group.last_commit_ms / 1000),
-                dict(group.counts),
-            )
-            for group in found.groups
-        ],
-        processors_run=is_held(settings.state_dir / PROCESSORS_LOCK),
+        processors=processors,
+        processors_run=is_held(settings.state_dir / PROCESSORS_LOCK) if settings.engine == "embedded" else None,
+        # Of a log that cannot be read now nobody knows what it has.
+        warnings=warnings or ([] if view.problem else advice.told(settings, found, now)),
     )
 
 
@@ -127,16 +101,17 @@ def running(settings: Settings) -> Holder | None:
     return holder(path) if is_held(path) else None
 
 
-def _daemon(settings: Settings) -> tuple[DaemonView, dict[str, _LiveSource]]:
+def _daemon(settings: Settings) -> tuple[DaemonView, dict[str, _LiveSource], list[str] | None]:
+    """What runs, how its sources are, and its warnings: None when nobody was there to say."""
     by = running(settings)
     if by is None:
-        return DaemonView(running=False), {}
+        return DaemonView(running=False), {}, None
     readiness = _ask(f"{by.url}/readyz") if by.url else None
     view = DaemonView(running=True, pid=by.pid, since=by.since, url=by.url)
     if readiness is None:
-        return view, {}
+        return view, {}, None
     view.ready, view.reasons = not readiness.reasons, readiness.reasons
-    return view, readiness.sources
+    return view, readiness.sources, readiness.warnings
 
 
 def _ask(url: str) -> _Readiness | None:
@@ -151,11 +126,6 @@ def _ask(url: str) -> _Readiness | None:
         with answer:
             return msgspec.json.decode(answer.read(_MAX_ANSWER_BYTES), type=_Readiness)
     return None
-
-
-def _log_view(settings: Settings, found: LogStatus) -> LogView:
-    records = {str(topic.topic): topic.records for topic in found.topics}
-    return LogView(str(settings.log_path), found.size_bytes, records)
 
 
 def _source(name: str, stored: SourceStatus | None, live: _LiveSource | None, now: float) -> SourceView:

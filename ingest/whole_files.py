@@ -1,6 +1,7 @@
 """Files and folders that appear whole or not at all."""
 
 import os
+import secrets
 import shutil
 import sys
 import tempfile
@@ -11,7 +12,6 @@ from typing import BinaryIO, Final
 
 STDOUT: Final = "-"
 _BUFFER_BYTES: Final = 1024 * 1024
-_FILE_MODE: Final = 0o666
 _FOLDER_MODE: Final = 0o777
 
 
@@ -26,14 +26,13 @@ def whole_file(output: str) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     target = Path(output)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    draft = Path(name)
+    # Named before it is made: a signal at any moment finds it to remove.
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb", buffering=_BUFFER_BYTES) as stream:
+        with draft.open("xb", buffering=_BUFFER_BYTES) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        draft.chmod(_FILE_MODE & ~_umask())
         draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)

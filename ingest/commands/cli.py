@@ -1,21 +1,30 @@
-"""The options of `run`, `status` and `export`, for mounting on the command line of `session-ingest`.
+"""The options of `run`, `status`, `topics` and `export`, for mounting on the command line of `session-ingest`.
 
 Imported before a command is known: everything heavy is imported inside.
 """
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ingest.commands.terminal import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Config, fail, settings_or_exit
+from ingest.commands.terminal import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    Config,
+    exits,
+    fail,
+    settings_or_exit,
+    tidy_end,
+)
 
 
 def mount(app: typer.Typer) -> None:
-    """Add `run`, `status` and `export` to the commands of `app`."""
+    """Add `run`, `status`, `topics` and `export` to the commands of `app`."""
     app.command("run")(run)
     app.command("status")(status)
+    app.command("topics")(topics)
     app.command("export")(export)
 
 
@@ -66,6 +75,30 @@ def status(
     raise typer.Exit(show_status(settings, Console(highlight=False), as_json=as_json))
 
 
+def topics(
+    create: Annotated[bool, typer.Option("--create", help="Make the topics that are missing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    config: Config = None,
+) -> None:
+    """Hold the topics on Kafka against what they must be: partitions, copies, retention, compaction, message size.
+
+    What is there is never changed: each difference is named, for you to mend with Kafka's own tools.
+
+    Exit status: 0 all are as they must be; 1 some are missing or differ, or no broker answers; 2 wrong settings.
+    """
+    settings = settings_or_exit(config)
+    from rich.console import Console
+
+    from ingest.commands.topics import show_topics
+    from ingest.log.contract import LogError
+
+    try:
+        status = show_topics(settings, Console(stderr=as_json, highlight=False), create=create, as_json=as_json)
+    except LogError as error:
+        fail(str(error), EXIT_FAILED)
+    raise typer.Exit(status)
+
+
 def export(
     output: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write canonical JSONL there; - is stdout.")
@@ -102,20 +135,10 @@ def export(
 
     from ingest.commands.export import ExportRequest, ExportTargetError, run_export
     from ingest.export_selection import SelectionError, select
-    from ingest.log.contract import LogError
 
     if (output is None) == (pam is None):
         fail("export: name either --output FILE (canonical JSONL, - is stdout) or --pam DIR (a PAM bundle)", EXIT_USAGE)
-    try:
+    with exits("interrupted; nothing was written", (SelectionError, ExportTargetError)), tidy_end():
         request = ExportRequest(output, pam, select(provider or [], thread or [], since, until), owner)
         complete = run_export(request, settings, Console(stderr=True, highlight=False))
-    except (SelectionError, ExportTargetError) as error:
-        fail(str(error), EXIT_USAGE)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
-        raise typer.Exit(EXIT_FAILED) from None
-    except (LogError, OSError) as error:
-        fail(str(error), EXIT_FAILED)
-    except KeyboardInterrupt:
-        fail("interrupted; nothing was written", EXIT_INTERRUPTED)
     raise typer.Exit(0 if complete else EXIT_FAILED)

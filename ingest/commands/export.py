@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ingest.export_pam import STORE_NAME, BundleWriter, occupied
 from ingest.export_selection import Reading, Selection
-from ingest.log.embedded import EmbeddedLog
+from ingest.log.open import open_log
 from ingest.settings import Settings
 from ingest.whole_files import STDOUT, whole_file, whole_folder
 
@@ -39,7 +39,7 @@ def run_export(request: ExportRequest, settings: Settings, console: Console) -> 
     """
     if request.pam and (trouble := occupied(request.pam)):
         raise ExportTargetError(trouble)
-    with EmbeddedLog.open(settings.log_path, read_only=True) as log:
+    with open_log(settings, read_only=True) as log:
         reading = Reading(log, request.selection)
         words = _pam(request.pam, reading, request.owner) if request.pam else _lines(request.output or STDOUT, reading)
     _tell(words, reading, console)

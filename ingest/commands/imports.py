@@ -1,21 +1,18 @@
 """`session-ingest import`: finished files into the log, or into canonical JSON Lines."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from adapters.catalogue import Catalogue, load
 from adapters.contract import Reader, ReadOptions
 from ingest.commands.import_table import print_reports
+from ingest.commands.terminal import progress_bar
 from ingest.import_files import size_of
 from ingest.import_lanes import Sink
 from ingest.import_sinks import OutputSink
 from ingest.importer import Importer
-from ingest.importer import Progress as OnProgress
 from schemas.report import ImportReport, summarise, to_json
 
 
@@ -51,7 +48,8 @@ def import_into(sink: Sink, request: ImportRequest, console: Console) -> ImportR
     forced = _reader(catalogue, request.provider)
     if request.provider:
         catalogue = catalogue.only(request.provider)
-    with _progress(request.paths, console) as on_progress:
+    total = size_of(request.paths) if console.is_terminal else 0
+    with progress_bar("importing", total, console) as on_progress:
         importer = Importer(sink, catalogue, request.options, forced, on_progress)
         return summarise(importer.run(request.paths))
 
@@ -72,15 +70,3 @@ def _reader(catalogue: Catalogue, name: str | None) -> Reader | None:
     known = ", ".join(sorted({reader.provider for reader in catalogue.readers}))
     message = f"no reader is called {name!r}; there are: {known}"
     raise UnknownReaderError(message)
-
-
-@contextmanager
-def _progress(paths: list[Path], console: Console) -> Iterator[OnProgress | None]:
-    """Show a bar over all bytes, on a terminal only."""
-    if not console.is_terminal:
-        yield None
-        return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("importing", total=size_of(paths))
-        yield lambda name, done: bar.update(task, description=name[:30], completed=done)

@@ -11,13 +11,14 @@ import structlog
 from ingest.daemon import PARTS, StartError, run
 from ingest.endpoints import PortInUseError, listen
 from ingest.log.contract import LogError
-from ingest.log.embedded import EmbeddedLog
+from ingest.log.open import open_log, place_of_log
 from ingest.logs import configure
+from ingest.parts import part_names
 from ingest.settings import Settings
 from ingest.sources import adapters_of, places_of
 from ingest.status import running
 
-_LATER: Final = ("triage", "web")
+_LATER: Final = ("web",)
 
 _log = structlog.get_logger(__name__)
 
@@ -36,7 +37,7 @@ def run_daemon(settings: Settings, only: Sequence[str] = ()) -> int:
             sys.stderr.write(_announcement(settings, url))
             sys.stderr.flush()
         else:
-            _log.info("started", pid=os.getpid(), log=str(settings.log_path), sources=places_of(settings), http=url)
+            _log.info("started", pid=os.getpid(), log=place_of_log(settings), sources=places_of(settings), http=url)
 
     return run(settings, only, adapters_of, on_start)
 
@@ -54,7 +55,7 @@ def check(settings: Settings, only: Sequence[str] = ()) -> int:
             listen(settings.http.host, settings.http.port).close()
     except (LogError, PortInUseError) as error:
         raise StartError(str(error)) from error
-    lines = [f"log        {settings.log_path}: {state}"]
+    lines = [f"log        {place_of_log(settings)}: {state}"]
     lines += [f"{name:<10} {_place(place)}" for name, places in places_of(settings).items() for place in places]
     lines += [f"running    process {by.pid} since {by.since}; a second one would not start"] if by else []
     sys.stdout.write("\n".join(lines) + "\n")
@@ -62,20 +63,21 @@ def check(settings: Settings, only: Sequence[str] = ()) -> int:
 
 
 def _known(only: Sequence[str]) -> None:
+    there = [*PARTS, *part_names()]
     for part in only:
-        if part in _LATER:
-            raise UnknownPartError(f"--only {part}: this version has no such part yet; there are: {', '.join(PARTS)}")
-        if part not in PARTS:
-            raise UnknownPartError(f"--only {part}: there is no such part; there are: {', '.join(PARTS)}")
+        if part not in there:
+            yet = "this version has no such part yet" if part in _LATER else "there is no such part"
+            raise UnknownPartError(f"--only {part}: {yet}; there are: {', '.join(there)}")
 
 
 def _check_log(settings: Settings, *, read_only: bool) -> str:
     """Open the log as the start would, where there is one; else see that it could be made."""
-    path = settings.log_path
-    if not path.exists():
-        _check_creatable(path.parent)
+    if settings.engine == "embedded" and not settings.log_path.exists():
+        _check_creatable(settings.log_path.parent)
         return "will be made at the first start"
-    with EmbeddedLog.open(path, read_only=read_only) as log:
+    with open_log(settings, read_only=read_only) as log:
+        if problems := log.problems():
+            raise LogError("\n".join(problems))
         return f"{sum(topic.records for topic in log.status().topics):,} records"
 
 
@@ -88,7 +90,10 @@ def _check_creatable(folder: Path) -> None:
 
 
 def _place(place: str) -> str:
+    """A place with what is wrong with it, where it is a path."""
     path = Path(place)
+    if not path.is_absolute():
+        return place
     if not path.exists():
         return f"{place} (not there yet)"
     return place if os.access(path, os.R_OK) else f"{place} (not readable)"
@@ -96,7 +101,7 @@ def _place(place: str) -> str:
 
 def _announcement(settings: Settings, url: str | None) -> str:
     """Where the log is, what is watched, where metrics are, and how to see the report."""
-    rows = [("log", str(settings.log_path))]
+    rows = [("log", place_of_log(settings))]
     rows += [(name, place) for name, places in places_of(settings).items() for place in places]
     rows += [("metrics", f"{url}/metrics")] if url else []
     rows += [("report", "session-triage --log"), ("status", "session-ingest status")]

@@ -10,7 +10,8 @@ from rich.text import Text
 from ingest.log.contract import LogError, Topic
 from ingest.settings import Settings
 from ingest.sources import places_of
-from ingest.status import ProcessorView, SourceView, Status, gather
+from ingest.status import SourceView, Status, gather
+from ingest.status_log import LogView, ProcessorView
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _KIB = 1024
@@ -28,7 +29,7 @@ def show_status(settings: Settings, console: Console, *, as_json: bool = False) 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(status), indent=2).decode() + "\n")
     else:
         render(status, console)
-    return 0
+    return 1 if status.log.problem else 0
 
 
 def render(status: Status, console: Console) -> None:
@@ -36,8 +37,10 @@ def render(status: Status, console: Console) -> None:
     console.print(Text(_daemon(status)), soft_wrap=True)
     for reason in status.daemon.reasons:
         console.print(Text(f"  not ready: {reason}"), soft_wrap=True)
+    for warning in status.warnings:
+        console.print(Text(f"  warning: {warning}"), soft_wrap=True)
     events = status.log.records.get(Topic.EVENTS, 0)
-    console.print(Text(f"log: {_size(status.log.size_bytes)}, {events:,} canonical events"), soft_wrap=True)
+    console.print(Text(_log(status.log, events)), soft_wrap=True)
     console.print(Text(f"  {status.log.path}"), soft_wrap=True)
     console.print()
     console.print(_sources(status.sources))
@@ -46,7 +49,7 @@ def render(status: Status, console: Console) -> None:
             console.print(Text(f"{source.name}: last error: {source.last_error}"), soft_wrap=True)
     console.print()
     console.print(_processors(status.processors))
-    if not status.processors_run and any(view.lag for view in status.processors):
+    if status.processors_run is False and any(view.lag for view in status.processors):
         console.print("Nobody runs the processors now: start session-ingest run to work off what waits.")
 
 
@@ -58,9 +61,16 @@ def _daemon(status: Status) -> str:
     return f"daemon running: process {daemon.pid}, since {daemon.since}, {answers}"
 
 
+def _log(log: LogView, events: int) -> str:
+    if log.problem:
+        return f"log: cannot be read: {log.problem}"
+    size = "" if log.size_bytes is None else f"{_size(log.size_bytes)}, "
+    return f"log: {size}{'' if log.exact else 'at most '}{events:,} canonical events"
+
+
 def _sources(sources: list[SourceView]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("source", max_width=12, overflow="ellipsis", no_wrap=True)
+    table.add_column("source", max_width=18, overflow="ellipsis", no_wrap=True)
     table.add_column("state", no_wrap=True)
     for name in ("last event", "checkpoint", "seen", "events", "bad"):
         table.add_column(name, justify="right", no_wrap=True)

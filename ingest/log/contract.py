@@ -8,7 +8,8 @@ embedded engine has one partition a topic; it alone keeps processors' state, whi
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ class Topic(StrEnum):
     SIGNALS = "conversations.signals"
     SUMMARIES = "conversations.summaries"
     REJECTED = "conversations.rejected"
+    DECISIONS = "conversations.decisions"
 
 
 Place = tuple[Topic, int]
@@ -138,11 +140,14 @@ class Trimmed:
 
 @dataclass(frozen=True, slots=True)
 class TopicStatus:
-    """A topic as `status` shows it; `bytes` are those of keys and values, `oldest_ms` the first record's time."""
+    """A topic as `status` shows it, over all its partitions; `oldest_ms` is the first record's time.
+
+    `bytes` are those of keys and values, None where the engine does not tell.
+    """
 
     topic: Topic
     records: int
-    bytes: int
+    bytes: int | None
     end_offset: int
     oldest_ms: int | None
 
@@ -162,7 +167,7 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class GroupStatus:
-    """A consumer group as `status` shows it; `lag` is in records."""
+    """A consumer group on one partition as `status` shows it; `lag` is in records, or on Kafka at most so many."""
 
     group: str
     topic: Topic
@@ -171,20 +176,31 @@ class GroupStatus:
     lag: int
     counts: Mapping[str, int]
     last_commit_ms: int | None
+    partition: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LogStatus:
-    """The whole log as `status` shows it; `size_bytes` is what it takes on disk."""
+    """The whole log as `status` shows it; `size_bytes` is what it takes on disk, None where the engine does not tell.
+
+    `exact` is false where numbers of records are upper bounds: on Kafka the marks of transactions take offsets too.
+    """
 
     topics: Sequence[TopicStatus]
     sources: Sequence[SourceStatus]
     groups: Sequence[GroupStatus]
-    size_bytes: int
+    size_bytes: int | None
+    exact: bool = True
 
 
 class EventLog(Protocol):
-    """A durable log, whatever its engine."""
+    """A durable log, whatever its engine. It is its own context manager, and closed at the end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
 
     @property
     def where(self) -> str:
@@ -239,6 +255,10 @@ class EventLog(Protocol):
 
         `ignore_groups` names stopped groups that protect nothing this time.
         """
+        ...
+
+    def problems(self) -> list[str]:
+        """What keeps the log from working as it should, in words, asked anew; never raises."""
         ...
 
     def status(self) -> LogStatus:

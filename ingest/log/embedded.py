@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from ingest.clock import now_ms
@@ -38,7 +37,7 @@ T = TypeVar("T")
 
 
 class EmbeddedLog(StateLog):
-    """A `StateLog` in a file. Use `open`; it is its own context manager."""
+    """A `StateLog` in a file. Use `open`."""
 
     def __init__(
         self, path: Path, pool: ReaderPool, writer: Writer | None, bell: Bell, clock: Callable[[], int]
@@ -68,12 +67,6 @@ class EmbeddedLog(StateLog):
             log.close()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
     def close(self) -> None:
         """Write what is waiting and release the file; calling it again does nothing."""
         self._pool.close()
@@ -89,6 +82,11 @@ class EmbeddedLog(StateLog):
         """Take over a source: earlier holders are fenced."""
         epoch = self._write(partial(sources.take_over, source=source))
         return EmbeddedSource(self, source, epoch)
+
+    def checkpoints(self, source: str) -> dict[str, bytes]:
+        """Every part's committed state of a source, without taking it over."""
+        with self._pool.lend() as connection:
+            return sources.checkpoints(connection, source)
 
     def append(self, records: Sequence[NewRecord]) -> None:
         """Append records that have no source to resume; durable on return."""
@@ -153,6 +151,14 @@ class EmbeddedLog(StateLog):
         """Remove the oldest records by policy, in slices, never past what a durable group has yet to read."""
         return retention.trim(self._write, policies, now_ms, ignore_groups)
 
+    def problems(self) -> list[str]:
+        """Why the file cannot be read, if it cannot."""
+        try:
+            self.end_offset(Topic.CAPTURED)
+        except LogError as error:
+            return [str(error)]
+        return []
+
     def status(self) -> LogStatus:
         """Topics, sources and groups as of one moment."""
         with self._pool.lend() as connection:
@@ -179,8 +185,7 @@ class EmbeddedSource(SourceLog):
 
     def checkpoints(self) -> dict[str, bytes]:
         """Every part's committed state."""
-        with self._log._pool.lend() as connection:  # noqa: SLF001 - a source is a face of its log
-            return sources.checkpoints(connection, self.source)
+        return self._log.checkpoints(self.source)
 
     def append(
         self,
@@ -189,7 +194,7 @@ class EmbeddedSource(SourceLog):
         progress: SourceProgress = SourceProgress(),  # noqa: B008 - immutable
     ) -> None:
         """Append records and move checkpoints in one transaction; durable on return; raises `FencedError`."""
-        time_ms = self._log._clock()  # noqa: SLF001
+        time_ms = self._log._clock()  # noqa: SLF001 - a source is a face of its log
 
         def operation(connection: sqlite3.Connection) -> None:
             sources.advance(connection, self.source, self._epoch, checkpoints, progress, time_ms)

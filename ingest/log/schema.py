@@ -20,17 +20,24 @@ TABLES: Final = {topic: topic.value.rpartition(".")[2] for topic in Topic}
 
 # Offsets are given out by `topics.end_offset`, not by AUTOINCREMENT: as safe against reuse, without a write to
 # `sqlite_sequence` for each row. Where rows are small and found by key, WITHOUT ROWID saves the second tree.
-_VERSION_1: Final = (
-    *(
-        f"""CREATE TABLE {table} (
+_FIRST_TOPICS: Final = (Topic.CAPTURED, Topic.EVENTS, Topic.SIGNALS, Topic.SUMMARIES, Topic.REJECTED)
+
+
+def _topic(topic: Topic) -> tuple[str, str]:
+    """Give the statements that add a topic."""
+    return (
+        f"""CREATE TABLE {TABLES[topic]} (
             "offset" INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL
-        )"""
-        for table in TABLES.values()
-    ),
+        )""",
+        f"INSERT INTO topics VALUES ('{topic.value}', 0, 0, 0)",  # noqa: S608 - our own names
+    )
+
+
+_VERSION_1: Final = (
     """CREATE TABLE topics (
         topic TEXT PRIMARY KEY, end_offset INTEGER NOT NULL, records INTEGER NOT NULL, bytes INTEGER NOT NULL
     ) WITHOUT ROWID""",
-    *(f"INSERT INTO topics VALUES ('{topic.value}', 0, 0, 0)" for topic in Topic),  # noqa: S608 - our own names
+    *(statement for topic in _FIRST_TOPICS for statement in _topic(topic)),
     """CREATE TABLE sources (
         source TEXT PRIMARY KEY, epoch INTEGER NOT NULL, counts BLOB NOT NULL,
         last_event_iso TEXT, last_append_ms INTEGER, last_checkpoint_ms INTEGER
@@ -56,7 +63,9 @@ _VERSION_1: Final = (
     "INSERT INTO state_progress VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_VERSION_1,)
+_VERSION_2: Final = _topic(Topic.DECISIONS)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_VERSION_1, _VERSION_2)
 """Statements that lead from version n to n + 1, at index n. Released steps are never edited."""
 
 VERSION: Final = len(MIGRATIONS)

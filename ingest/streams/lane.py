@@ -1,37 +1,15 @@
 """One processor over the embedded log: a batch, its outputs, its state and its offset in one transaction."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable
 
 import structlog
 
-from ingest.log.contract import Commit, FencedError, LogError, NewRecord, Record, StateLog, Topic
+from ingest.log.contract import Commit, FencedError, LogError, StateLog
 from ingest.processors.contract import Processor
-from ingest.processors.records import rejection
-from ingest.processors.times import from_ms
+from ingest.streams.attempts import BATCH_BYTES, BATCH_RECORDS, Attempts, Outcome, Ticks
 from ingest.streams.pending import PendingState, StoredState
-from schemas.captured import encode_record
-
-BATCH_RECORDS: Final = 2_000
-BATCH_BYTES: Final = 2 * 1024 * 1024
-"""A batch: enough that a disk sync is shared by thousands of events, little enough to stop or to wait for."""
-
-TICK_INTERVAL_MS: Final = 5_000
-
-TICKS_MISSED: Final = 12
-"""While there is more to read the clock waits, as a thread with unread records is not idle; but not for ever."""
-
-PROCESSOR_ERROR: Final = "processor-error"
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class _Outcome:
-    outputs: list[NewRecord] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
 
 
 class Lane:
@@ -42,8 +20,9 @@ class Lane:
         self.processor = processor
         self._log = log
         self._clock = clock
+        self._attempts = Attempts(processor)
+        self._ticks = Ticks()
         self._position: int | None = None
-        self._tick_due_ms = 0
         log.register_group(processor.name, processor.input)
 
     def position(self) -> int:
@@ -75,7 +54,7 @@ class Lane:
         written = 0
         if records:
             state = self._state()
-            outcome = self._process(records, state)
+            outcome = self._attempts.process(records, state)
             self._commit(records[-1].offset, state, outcome)
             written = len(outcome.outputs)
         return len(records), written + self._tick_if_due(bool(records))
@@ -83,7 +62,7 @@ class Lane:
     def _state(self) -> PendingState:
         return PendingState(StoredState(self._log, self.processor.name))
 
-    def _commit(self, offset: int, state: PendingState, outcome: _Outcome) -> None:
+    def _commit(self, offset: int, state: PendingState, outcome: Outcome) -> None:
         self._log.commit(
             Commit(
                 group=self.processor.name,
@@ -97,57 +76,13 @@ class Lane:
         )
         self._position = offset
 
-    def _process(self, records: Sequence[Record], state: PendingState) -> _Outcome:
-        trial = PendingState(state)
-        outcome = self._attempt(lambda: self.processor.process(records, trial))
-        if isinstance(outcome, _Outcome):
-            state.absorb(trial)
-            return outcome
-        if len(records) == 1:
-            return self._reject(records[0], outcome)
-        return self._process_singly(records, state)
-
-    def _process_singly(self, records: Sequence[Record], state: PendingState) -> _Outcome:
-        """Find the records that the processor fails on, so that they cost no others."""
-        total = _Outcome()
-        for record in records:
-            outcome = self._process([record], state)
-            total.outputs += outcome.outputs
-            total.counts.update(outcome.counts)
-        return total
-
-    def _attempt(self, run: Callable[[], list[NewRecord]]) -> _Outcome | Exception:
-        try:
-            outputs = run()
-        except LogError:
-            self.processor.counts()
-            raise
-        # A program error in a processor must neither stop the stream nor cost a record in silence: it is rejected.
-        except Exception as error:  # noqa: BLE001
-            self.processor.counts()
-            return error
-        return _Outcome(outputs, Counter(self.processor.counts()))
-
-    def _reject(self, record: Record, error: Exception) -> _Outcome:
-        where = f"{record.topic} {record.offset}"
-        _log.error("record-rejected", processor=self.processor.name, where=where, exc_info=error)
-        kind = ValueError(f"{type(error).__name__}: {error}")
-        bad = rejection(self.processor.name, where, PROCESSOR_ERROR, kind, record.value)
-        bad.rejected_at = from_ms(record.time_ms)
-        rejected = NewRecord(Topic.REJECTED, record.key, encode_record(bad))
-        return _Outcome([rejected], Counter(seen=1, rejected=1, failed=1))
-
     def _tick_if_due(self, busy: bool) -> int:
         now = self._clock()
-        if now < self._tick_due_ms + (busy * TICKS_MISSED * TICK_INTERVAL_MS):
+        if not self._ticks.due(now, busy=busy):
             return 0
         state = self._state()
-        outcome = self._attempt(lambda: self.processor.tick(now, state))
-        self._tick_due_ms = now + TICK_INTERVAL_MS
-        if isinstance(outcome, Exception):
-            _log.error("tick-failed", processor=self.processor.name, exc_info=outcome)
-            self._commit(self.position(), self._state(), _Outcome(counts=Counter(failed=1)))
-            return 0
+        outcome = self._attempts.tick(now, state)
+        self._ticks.done(now)
         if outcome.outputs or state.writes(self.processor.name) or outcome.counts.total():
             self._commit(self.position(), state, outcome)
         return len(outcome.outputs)

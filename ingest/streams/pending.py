@@ -1,10 +1,10 @@
-"""A processor's state as of the log plus what it has put since, kept in memory until its commit."""
+"""A processor's state as of its last commit plus what it has put since, kept in memory until the next."""
 
 from collections.abc import Iterable, Mapping
 from heapq import merge
 from typing import Protocol
 
-from ingest.log.contract import StateKey, StateLog
+from ingest.log.contract import StateKey
 
 
 class Readable(Protocol):
@@ -19,20 +19,32 @@ class Readable(Protocol):
         ...
 
 
-class StoredState:
-    """A store of the log, as of its last commit."""
+class Stores(Protocol):
+    """Where the stores of all processors are kept, by name: the embedded log, or a worker's own."""
 
-    def __init__(self, log: StateLog, store: str) -> None:
-        self._log = log
+    def state(self, store: str, keys: Iterable[bytes]) -> Mapping[bytes, bytes]:
+        """The values of those keys that a store has."""
+        ...
+
+    def scan_state(self, store: str, prefix: bytes, limit: int) -> list[tuple[bytes, bytes]]:
+        """Entries of a store with a key that begins with `prefix`, in key order."""
+        ...
+
+
+class StoredState:
+    """One store, as of its last commit."""
+
+    def __init__(self, stores: Stores, store: str) -> None:
+        self._stores = stores
         self._store = store
 
     def get_many(self, keys: Iterable[bytes]) -> Mapping[bytes, bytes]:
         """The values of those keys that are there."""
-        return self._log.state(self._store, keys)
+        return self._stores.state(self._store, keys)
 
     def scan(self, prefix: bytes, limit: int) -> list[tuple[bytes, bytes]]:
         """Entries with a key that begins with `prefix`, in key order."""
-        return self._log.scan_state(self._store, prefix, limit)
+        return self._stores.scan_state(self._store, prefix, limit)
 
 
 class PendingState:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from adapters.contract import MAX_SAMPLE_BYTES, Rejected, Skipped, Warned
 from ingest.log.contract import Topic
-from ingest.packing import TRUNCATED, Packer, pack
+from ingest.packing import Packer, pack
+from ingest.processors.size import TRUNCATED_LABEL
 from schemas.captured import MAX_RECORD_BYTES, RejectedRecord, Thread, decode_record
 from schemas.event import Citation
 from tests.support.sources import THREAD, heard, ids_of
@@ -61,7 +62,7 @@ def test_no_record_passes_its_bound_whatever_the_characters_cost(parts):
 def test_an_oversize_text_is_cut_at_a_character_and_labelled():
     """As long as it can be: one more character would pass the bound."""
     event = decode_record(captured(packed(heard(1, "é" * 1_000_000, labels=["x"])))[0].value).events[0]
-    assert event.labels == ["x", TRUNCATED]
+    assert event.labels == ["x", TRUNCATED_LABEL]
     assert set(event.text) == {"é"}
     assert MAX_RECORD_BYTES - 2 < len(msgspec.json.encode(event)) <= MAX_RECORD_BYTES
 

@@ -86,6 +86,15 @@ def test_a_repeated_warning_is_held_back_and_counted():
     assert [entry and entry.get("repeated", 0) for entry in passed] == [0, None, None, 2, None]
 
 
+def test_a_library_whose_warning_is_held_back_goes_on():
+    """What says to drop an entry is no `Exception`: it would end the library's own work."""
+    stream = io.StringIO()
+    configure("info", "json", stream)
+    for _ in range(3):
+        logging.getLogger("theirs").error("away")
+    assert [entry["event"] for entry in entries(stream)] == ["away"]
+
+
 def test_different_warnings_and_all_information_pass():
     limiter = RepeatLimiter(10, lambda: 0.0)
     for source in ("a", "b"):

@@ -235,7 +235,7 @@ def test_the_index_holds_places_by_thread_in_order_of_time() -> None:
         for offset, one in enumerate([at(4, thread="b"), at(3, thread="a"), at(1, thread="b"), at(4, thread="b")], 1):
             index.add(one, offset)
         index.finish()
-        assert {place.thread_id: (list(index.offsets(place)), index.count(place)) for place in index.threads()} == {
+        assert {place.thread_id: (list(index.places(place)), index.count(place)) for place in index.threads()} == {
             "a": ([2], 1), "b": ([3, 1, 4], 3),
         }  # fmt: skip
 

@@ -34,12 +34,14 @@ def health():
     return Health(log_open=True)
 
 
-def ask(health, path, *, host=None, metrics=None, routes=(), only_local=True):
+def ask(health, path, *, host=None, metrics=None, routes=(), only_local=True, names=()):
     """Serve, ask once, stop; gives status and body."""
 
     async def run():
         bound = listen("127.0.0.1", 0)
-        server = HttpServer(application(health, metrics or Metrics(), routes, only_local=only_local), bound)
+        server = HttpServer(
+            application(health, metrics or Metrics(), routes, only_local=only_local, names=names), bound
+        )
         server.start()
         try:
             return await asyncio.to_thread(fetch, url_of(bound) + path, host)
@@ -128,6 +130,20 @@ def test_other_parts_bring_their_routes(health):
     assert ask(health, "/hook", routes=[Route("/hook", hello)]) == (200, "hello")
 
 
+@pytest.mark.parametrize("only_local", [True, False])
+def test_the_names_of_a_proxy_reach_the_routes_of_sources_and_nothing_else(health, only_local):
+    """What is passed on from outside proves itself at its route; health and metrics are not for everybody."""
+
+    async def hello(_):
+        return PlainTextResponse("hello")
+
+    more = {"routes": [Route("/hook", hello)], "names": ["hooks.example.org"], "only_local": only_local}
+    assert ask(health, "/hook", host="Hooks.example.org:443", **more) == (200, "hello")
+    assert ask(health, "/metrics", host="hooks.example.org", **more)[0] == 404
+    assert ask(health, "/hook", host="other.example.org", **more)[0] == (421 if only_local else 200)
+    assert ask(health, "/hook", **more)[0] == 200
+
+
 def test_a_port_in_use_is_said_with_what_to_do():
     refused = pytest.raises(PortInUseError, match=r"Address already in use; set http\.port")
     with listen("127.0.0.1", 0) as bound, refused:
@@ -158,7 +174,7 @@ class StandingLog:
         group = GroupStatus("normalize", Topic.CAPTURED, 4, 7, 3, {"emitted": 9}, None)
         return LogStatus([], [], [group], 4096)
 
-    def read(self, topic, after, limit, max_bytes):
+    def read(self, topic, after, limit, max_bytes, partition=0):
         return [Record(topic, after + 1, "k", b"", 0)]
 
 

@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.support.archives import packed
 from tests.support.commands import INGEST, environment, run
 
@@ -28,8 +30,19 @@ def lines(count: int) -> bytes:
     return "\n".join(template.replace('"e"', f'"e{number}"') for number in range(count)).encode()
 
 
-def test_an_interrupted_import_leaves_nothing(tmp_path: Path) -> None:
-    """Ctrl-C in the middle: neither a half output, nor a draft, nor an unpacked member."""
+@pytest.mark.parametrize(
+    ("number", "status", "words"),
+    [
+        (signal.SIGINT, 130, b"interrupted"),
+        (signal.SIGTERM, -signal.SIGTERM, b"ended by a signal"),
+        (signal.SIGHUP, -signal.SIGHUP, b"ended by a signal"),
+    ],
+)
+def test_an_ended_import_leaves_nothing(tmp_path: Path, number: int, status: int, words: bytes) -> None:
+    """Ctrl-C, a shutdown or a closed terminal in the middle: no half output, no draft, no unpacked member.
+
+    Whoever sent the signal sees that the process died of it; Ctrl-C is told by shells' own status.
+    """
     temporary, out = tmp_path / "tmp", tmp_path / "out"
     temporary.mkdir()
     out.mkdir()
@@ -43,10 +56,10 @@ def test_an_interrupted_import_leaves_nothing(tmp_path: Path) -> None:
     while not any(out.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [path.suffix for path in out.iterdir()] == [".tmp"]
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert b"interrupted" in said
+    assert process.returncode == status
+    assert words in said
     assert list(out.iterdir()) == []
     assert list(temporary.iterdir()) == []
 

@@ -89,4 +89,4 @@ def test_it_reads_in_a_folder_that_is_not_writable(tmp_path: Path, writing: bool
     finally:
         folder.chmod(0o755)
         log.close()
-    assert (done.stdout, done.stderr) == ("[b'a'] 5\n", "")
+    assert (done.stdout, done.stderr) == ("[b'a'] 6\n", "")

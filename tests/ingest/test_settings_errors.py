@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.settings import DEFAULT_PORT, PREFIX, Settings, config_path, load
+from ingest.places import PREFIX
+from ingest.settings import DEFAULT_PORT, Settings, config_path, load
 from ingest.settings_errors import SettingsError, keys
 
 
@@ -96,7 +97,7 @@ def test_the_file_is_found_by_option_then_variable_then_default(home):
         ("http = 3", "http: must be a section, not 3"),
         (
             '[http]\nhots = "x"',
-            "http.hots: there is no such setting; here are: enabled, host, port (did you mean host?)",
+            "http.hots: there is no such setting; here are: enabled, host, port, names (did you mean host?)",
         ),
     ],
 )

@@ -8,7 +8,8 @@ from rich.console import Console
 
 from ingest.commands.status import age, render
 from ingest.log.contract import Topic
-from ingest.status import DaemonView, LogView, ProcessorView, SourceView, Status
+from ingest.status import DaemonView, SourceView, Status
+from ingest.status_log import LogView, ProcessorView
 from tests.support.daemon import Home, eventually, session_file, texts_by_thread
 
 

@@ -29,8 +29,14 @@ def captured(*values: str, key: str = "pi/thread") -> list[NewRecord]:
 
 
 def everything(log: EventLog, topic: Topic) -> list[Record]:
-    """All records of a topic."""
-    return log.read(topic, 0, 1_000_000, ALL)
+    """All records of a topic, one partition after the other."""
+    found: list[Record] = []
+    for partition in range(log.partitions(topic)):
+        after = 0
+        while batch := log.read(topic, after, 1_000_000, ALL, partition):
+            found += batch
+            after = batch[-1].offset
+    return found
 
 
 def values(log: EventLog, topic: Topic) -> list[str]:

@@ -1,11 +1,20 @@
-"""Fixtures of the tests on Kafka: a broker for each process that runs tests, a topic prefix for each test."""
+"""What all tests share: their settings, and a Kafka for each process that runs them, with a topic prefix a test."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.support.kafka import Broker, new_prefix, require_kafka
-from tests.support.mock_kafka import MockKafka
+
+if TYPE_CHECKING:
+    from tests.support.mock_kafka import MockKafka
+
+
+# Times are for benchmarks: on a busy machine any example may take a second.
+settings.register_profile("project", deadline=None)
+settings.load_profile("project")
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +41,9 @@ def prefix() -> str:
 
 
 @pytest.fixture(scope="session")
-def mock() -> Iterator[MockKafka]:
+def mock() -> Iterator["MockKafka"]:
     """Kafka's protocol without Java, from librdkafka's mock cluster."""
+    from tests.support.mock_kafka import MockKafka  # noqa: PLC0415 - loads a library that few tests need
+
     with MockKafka() as cluster:
         yield cluster

@@ -1,0 +1,1 @@
+"""What `session-ingest sources` does: which sources there are, and whether each would work."""

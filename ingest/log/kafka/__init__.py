@@ -1,0 +1,1 @@
+"""The log on Apache Kafka, for more than one machine; needs the extra `kafka`."""

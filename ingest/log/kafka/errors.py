@@ -1,0 +1,114 @@
+"""Kafka's errors in words that a person can act on."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from aiokafka import errors
+
+from ingest.log.contract import FencedError, LogBusyError, LogError, LogFullError
+from ingest.settings_kafka import KafkaSettings
+
+_RULES: Final[tuple[tuple[tuple[type[BaseException], ...], type[LogError], str], ...]] = (
+    ((errors.ProducerFenced,), FencedError, "{doing}: a newer copy has taken over; this one must stop"),
+    (
+        (
+            errors.AuthenticationFailedError,
+            errors.SaslAuthenticationFailed,
+            errors.UnsupportedSaslMechanismError,
+            errors.IllegalSaslStateError,
+        ),
+        LogError,
+        "{where} refuses this user ({words}); check username, password and sasl_mechanism",
+    ),
+    (
+        (
+            errors.TopicAuthorizationFailedError,
+            errors.GroupAuthorizationFailedError,
+            errors.TransactionalIdAuthorizationFailed,
+            errors.ClusterAuthorizationFailedError,
+        ),
+        LogError,
+        "{where} does not allow {doing} ({words}); give this user the right to it",
+    ),
+    (
+        (errors.NotEnoughReplicasError, errors.NotEnoughReplicasAfterAppendError),
+        LogError,
+        "{where}, {doing}: too few brokers have a copy of the partition; bring the others back",
+    ),
+    (
+        (errors.UnknownTopicOrPartitionError,),
+        LogError,
+        "{where}, {doing}: a topic is not there; `session-ingest topics --create` makes it",
+    ),
+    (
+        (errors.KafkaStorageError,),
+        LogFullError,
+        "{where}, {doing}: a broker cannot write to its disk; free space there",
+    ),
+    (
+        (errors.ConcurrentTransactions, errors.GroupLoadInProgressError),
+        LogBusyError,
+        "{where}, {doing}: another transaction is being finished for too long",
+    ),
+    (
+        (
+            errors.KafkaConnectionError,
+            errors.NodeNotReadyError,
+            errors.RequestTimedOutError,
+            errors.KafkaTimeoutError,
+            errors.KafkaUnavailableError,
+            errors.NoBrokersAvailable,
+            errors.LeaderNotAvailableError,
+            errors.NotLeaderForPartitionError,
+            errors.GroupCoordinatorNotAvailableError,
+            errors.NotCoordinatorForGroupError,
+            TimeoutError,
+            OSError,
+        ),
+        LogError,
+        "no broker answers: {where}, {doing} ({words}); it goes on as soon as one does",
+    ),
+)
+"""What an error is for a caller, and its words; the first line that fits."""
+
+_OTHERWISE: Final = "{where}, {doing}: {words}"
+
+
+def where(settings: KafkaSettings) -> str:
+    """The brokers in words."""
+    return "Kafka at " + ", ".join(settings.bootstrap_servers)
+
+
+def missing_topic(settings: KafkaSettings, name: str) -> LogError:
+    """The error for a topic that is not there."""
+    return LogError(f"{where(settings)} has no topic {name}; `session-ingest topics --create` makes what is missing")
+
+
+def explain(error: BaseException, settings: KafkaSettings, doing: str) -> LogError:
+    """The `LogError` for what went wrong while `doing` something, such as "appending"; the cause is kept."""
+    explained = _explained(error, settings, doing)
+    if explained is not error:
+        explained.__cause__ = error
+    return explained
+
+
+def _explained(error: BaseException, settings: KafkaSettings, doing: str) -> LogError:
+    if isinstance(error, LogError):
+        return error
+    # The library wraps errors of its background work in a plain one: what caused it tells more.
+    chain = [error, *_causes(error)]
+    found = ((kind, text, each) for each in chain for kinds, kind, text in _RULES if isinstance(each, kinds))
+    kind, text, each = next(found, (LogError, _OTHERWISE, error))
+    return kind(text.format(where=where(settings), doing=doing, words=_words(each)))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    while (cause := error.__cause__) is not None:
+        yield cause
+        error = cause
+
+
+def _words(error: BaseException) -> str:
+    name = type(error).__name__
+    text = str(error).removeprefix(f"{name}: ")
+    return f"{name}: {text}" if text and text != name else name

@@ -1,0 +1,78 @@
+"""The event loop of a Kafka log: one daemon thread runs every client, and threads hand it work with a bounded wait."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError
+from threading import Thread
+from typing import Any, Final, TypeVar
+
+from aiokafka.errors import KafkaError
+
+from ingest.log.contract import LogError
+
+T = TypeVar("T")
+
+_logger = logging.getLogger(__name__)
+
+_GRACE_S: Final = 5.0
+"""Beyond the limit of a piece of work: to be cancelled is an orderly end, which takes milliseconds."""
+
+
+class LoopThread:
+    """An event loop that lives in a thread of its own until `close`."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_forgotten)
+        self._closed = False
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T], timeout_s: float) -> T:
+        """Run a coroutine to its end and give its result; raises `TimeoutError` when it takes longer, or `LogError`."""
+        if self._closed:
+            work.close()
+            raise LogError("the log is closed")
+        done = asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, timeout_s), self._loop)
+        try:
+            return done.result(timeout_s + _GRACE_S)
+        except CancelledError:
+            raise LogError("the log was closed meanwhile") from None
+
+    def close(self, last: Coroutine[Any, Any, None], timeout_s: float) -> None:
+        """Run a last coroutine for at most that long, cancel what is left, and end the thread."""
+        if self._closed:
+            last.close()
+            return
+        try:
+            self.run(last, timeout_s)
+        finally:
+            self._closed = True
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(_gather(left))
+            self._loop.close()
+
+
+def _forgotten(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Take note of errors that nobody asked for: aiokafka tells its callers, and leaves futures of its own behind."""
+    if isinstance(context.get("exception"), KafkaError):
+        _logger.debug("kafka-error-left-behind", exc_info=context["exception"])
+    else:
+        loop.default_exception_handler(context)
+
+
+async def _gather(tasks: set["asyncio.Task[Any]"]) -> None:
+    """Wait for cancelled tasks; one that does not end is left behind with its thread, a daemon."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=_GRACE_S)

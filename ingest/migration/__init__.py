@@ -1,0 +1,1 @@
+"""Moving an embedded log to Apache Kafka: everything in it, once, and resumable."""

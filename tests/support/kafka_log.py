@@ -1,0 +1,56 @@
+"""Logs on Kafka for tests: settings, topics, and what the mock cluster needs to be taken for a broker."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aiokafka.admin import AIOKafkaAdminClient
+
+from ingest.log.kafka import client, offsets, reader
+from ingest.log.kafka.topics import specification
+from ingest.log.kafka.verify import create
+from ingest.settings_kafka import KafkaSettings
+from tests.support.kafka import Broker
+from tests.support.mock_kafka import MockKafka
+
+
+def settings_for(bootstrap: str, prefix: str, partitions: int = 3, **more: Any) -> KafkaSettings:
+    """Settings that name a broker of a test."""
+    return KafkaSettings(
+        bootstrap_servers=[bootstrap], topic_prefix=prefix, partitions=partitions, replication=1, **more
+    )
+
+
+def make_topics(settings: KafkaSettings) -> KafkaSettings:
+    """Make every topic on a real broker."""
+
+    async def make() -> None:
+        admin = AIOKafkaAdminClient(**client.client_arguments(settings))
+        await admin.start()
+        try:
+            await create(admin, specification(settings))
+        finally:
+            await admin.close()
+
+    asyncio.run(make())
+    return settings
+
+
+def on_broker(broker: Broker, prefix: str, partitions: int = 3, **more: Any) -> KafkaSettings:
+    """Settings of a log whose topics are made."""
+    return make_topics(settings_for(broker.bootstrap, prefix, partitions, **more))
+
+
+def on_mock(mock: MockKafka, prefix: str, monkeypatch: pytest.MonkeyPatch, partitions: int = 3) -> KafkaSettings:
+    """Settings of a log on the mock; it writes transactions' markers with a wrong CRC, which is not looked at here."""
+    settings = settings_for(mock.bootstrap, prefix, partitions)
+    for spec in specification(settings):
+        mock.create_topic(spec.name, spec.partitions)
+    for module in (reader, offsets):
+        monkeypatch.setattr(module, "consumer_arguments", _trusting(client.consumer_arguments))
+    return settings
+
+
+def _trusting(arguments: Callable[[KafkaSettings], dict[str, Any]]) -> Callable[[KafkaSettings], dict[str, Any]]:
+    return lambda settings: {**arguments(settings), "check_crcs": False}
