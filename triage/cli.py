@@ -17,6 +17,8 @@ EXIT_REJECTED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 
+BOARD: Final = "board"
+
 _EXAMPLES: Final = """\b
 Examples:
   session-triage                       pi's conversations about this folder, last day
@@ -25,15 +27,21 @@ Examples:
   session-triage --events chat.jsonl   canonical events from a file
   session-ingest import export.zip --output - | session-triage --events - --days 30
   session-triage --json | jq '.waiting[] | {kind, words}'
+  session-triage board list            what is proposed, for you to decide
 
 \b
 Exit status: 0 all well; 1 something could not be read (the report names it);
-2 wrong usage. Nothing is written unless --summary-store names a file.
+2 wrong usage. The report writes nothing unless --summary-store names a file.
 """
 
 
 class _Group(TyperGroup):
-    """Puts right what the origin forgave before anything is parsed."""
+    """Puts right what the origin forgave before anything is parsed, and reads sub-commands when they are asked for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Give the command that the arguments name; `board` is built only now: that costs as much as a small report."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _board() if name == BOARD else command, rest
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # the context's class moved between typer's versions
         """Parse the arguments after putting them right."""
@@ -46,8 +54,19 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    subcommand_metavar="",
+    subcommand_metavar="[board …]",
 )
+
+
+@app.command(BOARD, short_help="Decide on what is proposed, and see what was decided.", add_help_option=False)
+def _board_in_help() -> None:
+    """Stand for `board` in the help; `_Group` puts the real one in its place."""
+
+
+def _board() -> Any:
+    from triage.commands.board_cli import app as board
+
+    return typer.main.get_command(board)
 
 
 def _version(wanted: bool) -> None:
@@ -110,9 +129,10 @@ def report(
 ) -> None:
     """Say what waits for you in your conversations with AI, what to unlock now, and what can wait."""
     if context.invoked_subcommand is not None:
+        context.obj = workspace
         return
     from triage.report.options import DEFAULT_DAYS, DEFAULT_LIMIT, DEFAULT_TAIL_LINES, DEFAULT_WINDOW, Options, positive
-    from triage.report.usage import UsageError, absolute, checked, log_path
+    from triage.report.usage import UsageError, absolute, checked, log_place
 
     try:
         options = checked(
@@ -124,7 +144,7 @@ def report(
                 window=positive(window, DEFAULT_WINDOW),
                 expand=expand,
                 events=tuple(absolute(path) for path in events or ()),
-                log=None if log is None else log_path(log),
+                log=None if log is None else log_place(log),
                 ideas=tuple(absolute(path) for path in ideas or ()),
                 summary_store=None if no_summary_store or summary_store is None else absolute(summary_store),
                 global_fallback=allow_global_fallback,

@@ -138,14 +138,19 @@ def test_old_records_go_when_the_settings_say_so(home):
     time.sleep(1.1)
     home.variables["SESSION_INGEST__RETENTION__KEEP"] = "1s"
     home.start()
-    eventually(lambda: texts_by_thread(home) == {})
+    eventually(lambda: texts_by_thread(home) == {}, 60)
 
 
 @pytest.mark.parametrize(
     ("arguments", "variables", "status", "words"),
     [
-        (["--only", "web"], {}, 2, "--only web: this version has no such part yet; there are: capture, process"),
-        (["--only", "wbe"], {}, 2, "--only wbe: there is no such part; there are: capture, process"),
+        (
+            ["--only", "web"],
+            {},
+            2,
+            "--only web: this version has no such part yet; there are: capture, process, triage",
+        ),
+        (["--only", "wbe"], {}, 2, "--only wbe: there is no such part; there are: capture, process, triage"),
         ([], {"SESSION_INGEST__HTTP__PORT": "x"}, 2, "SESSION_INGEST__HTTP__PORT: must be a whole number, not 'x'"),
         (["--config", "/nowhere.toml"], {}, 2, "/nowhere.toml: there is no such file"),
         ([], {"SESSION_INGEST__STATE_DIR": "/dev/null/x"}, 1, "state directory /dev/null/x: Not a directory"),

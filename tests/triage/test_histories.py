@@ -9,11 +9,11 @@ import pytest
 
 from ingest.log.contract import NewRecord, Topic
 from ingest.log.embedded import EmbeddedLog
+from ingest.log.walk import offset_before
 from schemas.captured import RejectedRecord, encode_record
 from schemas.event import encode
 from schemas.keys import thread_key
 from tests.support.triage import Home, PiSession, ago, canonical, event, jsonl
-from triage.report.log_source import offset_before
 
 
 def _session(home: Home, name: str = "a_1.jsonl", **members: Any) -> PiSession:

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from triage.board.documents import member
+
 TASKS: Final = Path(".project") / "tasks.json"
 VERIFICATIONS: Final = Path(".project") / "verification.json"
 
@@ -108,30 +110,22 @@ def _list(board: TaskBoard, path: Path, name: str, raw: bytes) -> list[Any]:
 
 
 def _task(entry: object) -> Task | None:
-    if not isinstance(entry, dict) or not (identifier := _word(entry, "id")):
+    if not isinstance(entry, dict) or not (identifier := member(entry, "id")):
         return None
     return Task(
         id=identifier,
-        status=_word(entry, "status"),
-        description=_word(entry, "description"),
-        priority=_word(entry, "priority") or None,
-        verification=_word(entry, "verification") or None,
-        notes=_word(entry, "notes"),
+        status=member(entry, "status"),
+        description=member(entry, "description"),
+        priority=member(entry, "priority") or None,
+        verification=member(entry, "verification") or None,
+        notes=member(entry, "notes"),
     )
 
 
 def _verification(entry: object) -> Verification | None:
-    if not isinstance(entry, dict) or not (identifier := _word(entry, "id")):
+    if not isinstance(entry, dict) or not (identifier := member(entry, "id")):
         return None
-    return Verification(identifier, _word(entry, "target"), _word(entry, "status").lower())
-
-
-def _word(entry: dict[str, Any], name: str) -> str:
-    """Give a member as clean text; numbers as their digits, anything else as nothing."""
-    value = entry.get(name)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return str(value)
-    return value.strip() if isinstance(value, str) else ""
+    return Verification(identifier, member(entry, "target"), member(entry, "status").lower())
 
 
 def _warn_of_twins(board: TaskBoard) -> None:

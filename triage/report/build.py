@@ -9,6 +9,7 @@ from triage.board.split import is_pending, is_unlock_now, unknown_statuses
 from triage.report.gather import Gatherer
 from triage.report.ideas import inbox
 from triage.report.lanes import claims, recommend
+from triage.report.log_source import place_text
 from triage.report.model import (
     Aggregate,
     Problem,
@@ -23,6 +24,7 @@ from triage.report.model import (
     Who,
 )
 from triage.report.model_parts import Board, BoardItem, Counts, Idea
+from triage.report.model_proposals import ProposalSections
 from triage.report.options import Options
 from triage.report.runs import as_part, done_candidates, waiting_runs
 from triage.report.summary_store import merge, unique
@@ -43,6 +45,7 @@ class Found:
     session_roots: list[str] = field(default_factory=list)
     ideas: list[Idea] = field(default_factory=list)
     stored: list[SummaryEntry] = field(default_factory=list)
+    proposals: ProposalSections = field(default_factory=ProposalSections)
 
 
 def build(gatherer: Gatherer, board: TaskBoard, found: Found, options: Options, generated_at: str) -> Report:
@@ -82,6 +85,7 @@ def build(gatherer: Gatherer, board: TaskBoard, found: Found, options: Options, 
         events=gatherer.events,
         skipped={name: gatherer.skipped[name] for name in ("empty", "hidden")},
         too_old=gatherer.too_old,
+        proposals=found.proposals,
     )
 
 
@@ -156,7 +160,7 @@ def _sources(found: Found, options: Options) -> Sources:
         idea_inbox=[path_text(path) for path in options.ideas],
         branch_summary_store=path_text(options.summary_store) if options.summary_store else None,
         event_files=[path_text(path) for path in options.events],
-        log=path_text(options.log) if options.log else None,
+        log=place_text(options.log) if options.log else None,
         session_roots=found.session_roots,
     )
 

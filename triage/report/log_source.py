@@ -4,7 +4,7 @@ Only the part that can matter is read: the log is in order of appending, and no 
 what was appended before the cutoff is passed over by bisection.
 """
 
-from collections.abc import Iterator
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -12,21 +12,21 @@ from typing import Final
 import msgspec
 
 from ingest.clock import iso
-from ingest.log.contract import EventLog, LogError, Record, Topic
+from ingest.log.contract import EventLog, LogError, Topic
 from ingest.log.embedded import EmbeddedLog
+from ingest.log.open import open_log
+from ingest.log.walk import ends, offsets_before, walk
+from ingest.mended import Mended, unmarked
 from ingest.processors.roles import UNKNOWN_LABEL
 from ingest.processors.times import to_ms
 from schemas.captured import RejectedRecord
 from schemas.event import decode
 from triage.report.gather import Gatherer
 from triage.report.model import Problem
+from triage.report.options import SharedLog
 from triage.report.reading import rejection
 from triage.report.tally import Tally
 from triage.report.words import path_text, quote
-
-BATCH_RECORDS: Final = 2000
-BATCH_BYTES: Final = 8 * 1024 * 1024
-"""One read of the log: enough to be fast, little enough to hold."""
 
 SLACK: Final = timedelta(days=1)
 """Clocks of sources that are ahead, at most by a time zone taken wrongly."""
@@ -34,49 +34,54 @@ SLACK: Final = timedelta(days=1)
 _rejected: Final = msgspec.json.Decoder(RejectedRecord)
 
 
-def read_log(gatherer: Gatherer, path: Path) -> None:
+def read_log(gatherer: Gatherer, place: Path | SharedLog) -> None:
     """Read the events and the source summaries of a log from the cutoff on; trouble becomes a problem."""
-    name = path_text(path)
-    tally = Tally(f"canonical:{Path(name).name}", name, iso(path.stat().st_mtime), by_entry=False, file_format="log")
-    source = gatherer.source(tally)
+    name = place_text(place)
+    file = Path(name).name if isinstance(place, Path) else name
+    updated = place.stat().st_mtime if isinstance(place, Path) else time.time()
+    source = gatherer.source(Tally(f"canonical:{file}", name, iso(updated), by_entry=False, file_format="log"))
     try:
-        log = EmbeddedLog.open(path, read_only=True)
-        try:
-            _read_events(gatherer, log, source, name)
-            _read_rejected(gatherer, log)
-        finally:
-            log.close()
+        with _open(place) as log:
+            read_records(gatherer, log, source, name)
     except (LogError, OSError) as error:
         gatherer.problem(rejection(name, "unreadable", str(error)))
 
 
-def offset_before(log: EventLog, topic: Topic, time_ms: int) -> int:
-    """Give the offset after which records were appended at `time_ms` or later."""
-    low, high = 0, log.end_offset(topic)
-    while low < high:
-        middle = (low + high) // 2
-        found = log.read(topic, middle, 1, 1)
-        if found and found[0].time_ms < time_ms:
-            low = found[0].offset
-        else:
-            high = middle
-    return low
+def place_text(place: Path | SharedLog) -> str:
+    """Give where a log is as text that can be written anywhere."""
+    return path_text(place) if isinstance(place, Path) else quote(place.where)
+
+
+def _open(place: Path | SharedLog) -> EventLog:
+    if isinstance(place, Path):
+        return EmbeddedLog.open(place, read_only=True)
+    return open_log(place.settings, read_only=True)
+
+
+def read_records(gatherer: Gatherer, log: EventLog, source: int, name: str) -> None:
+    """Read the events, and what was rejected, from the cutoff on, of all partitions; raises `LogError`."""
+    _read_events(gatherer, log, source, name)
+    _read_rejected(gatherer, log)
 
 
 def _read_events(gatherer: Gatherer, log: EventLog, source: int, name: str) -> None:
-    for record in _records(log, Topic.EVENTS, gatherer.cutoff):
-        try:
-            event = decode(record.value)
-        except (msgspec.ValidationError, msgspec.DecodeError) as error:
-            where = f"{name}: {record.topic} {record.offset}"
-            gatherer.problem(rejection(where, "invalid-event", str(error), record.value))
-            continue
-        gatherer.add(event, source, _unknown_role(event.event.labels), obeys_cutoff=True)
+    start, end = _start(log, Topic.EVENTS, gatherer.cutoff), ends(log, Topic.EVENTS)
+    with Mended(log, start, end) as mended:
+        for record in walk(log, Topic.EVENTS, start, end):
+            try:
+                event = decode(record.value)
+            except (msgspec.ValidationError, msgspec.DecodeError) as error:
+                where = f"{name}: {record.topic} {record.offset}"
+                gatherer.problem(rejection(where, "invalid-event", str(error), record.value))
+                continue
+            if not mended.outdates(record, event):
+                event = unmarked(record, event)[1]
+                gatherer.add(event, source, _unknown_role(event.event.labels), obeys_cutoff=True)
 
 
 def _read_rejected(gatherer: Gatherer, log: EventLog) -> None:
     """Name what the daemon could not read: it has counted that itself, so it is a warning here."""
-    for record in _records(log, Topic.REJECTED, gatherer.cutoff):
+    for record in walk(log, Topic.REJECTED, _start(log, Topic.REJECTED, gatherer.cutoff)):
         try:
             bad = _rejected.decode(record.value)
         except (msgspec.ValidationError, msgspec.DecodeError):
@@ -87,11 +92,8 @@ def _read_rejected(gatherer: Gatherer, log: EventLog) -> None:
             gatherer.problem(Problem(severity="warning", where=where, reason="rejected-by-daemon", detail=detail))
 
 
-def _records(log: EventLog, topic: Topic, cutoff: str) -> Iterator[Record]:
-    after = offset_before(log, topic, to_ms(cutoff) - SLACK // timedelta(milliseconds=1))
-    while batch := log.read(topic, after, BATCH_RECORDS, BATCH_BYTES):
-        yield from batch
-        after = batch[-1].offset
+def _start(log: EventLog, topic: Topic, cutoff: str) -> dict[int, int]:
+    return offsets_before(log, topic, to_ms(cutoff) - SLACK // timedelta(milliseconds=1))
 
 
 def _unknown_role(labels: list[str]) -> str | None:

@@ -6,9 +6,10 @@ additions are marked as such. Nothing in it depends on the clock but `generatedA
 
 from typing import Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from triage.report.model_parts import Board, Counts, Idea, IdeaInbox
+from triage.report.model_proposals import ProposalSections
 
 
 class Who(Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -201,7 +202,7 @@ class Report(Struct, rename="camel", kw_only=True):
     """The whole report; from `waiting` on, the members are additions.
 
     `events` were taken, each once; `duplicates` were known already; `too_old` lie before the window, and
-    `skipped` elements rightly gave no event (`empty`: without words, `hidden`).
+    `skipped` elements rightly gave no event (`empty`: without words, `hidden`). `proposals` wait for an operator.
     """
 
     generated_at: str
@@ -224,3 +225,4 @@ class Report(Struct, rename="camel", kw_only=True):
     events: int = 0
     too_old: int = 0
     skipped: Counts = {}
+    proposals: ProposalSections = field(default_factory=ProposalSections)

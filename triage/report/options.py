@@ -9,7 +9,10 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from ingest.settings import Settings
 
 DEFAULT_DAYS: Final = 1
 DEFAULT_LIMIT: Final = 8
@@ -26,6 +29,14 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
+class SharedLog:
+    """The daemon's log where it is on Kafka: what opens it, and where that is in words for people."""
+
+    settings: "Settings"
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """What to read and how much of it; every value is usable as it is."""
 
@@ -36,7 +47,7 @@ class Options:
     window: float = DEFAULT_WINDOW
     expand: bool = False
     events: tuple[Path, ...] = ()
-    log: Path | None = None
+    log: Path | SharedLog | None = None
     ideas: tuple[Path, ...] = ()
     summary_store: Path | None = None
     global_fallback: bool = False

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from triage.board.read import TASKS
+from triage.report import render_proposals
 from triage.report.layout import Line, Span, Style, fit, indented, joined, width, wrap
 from triage.report.model import Report, Run
 from triage.report.model_parts import BoardItem, Evidence
@@ -22,21 +23,24 @@ _OUTCOMES: Final[dict[str, Style]] = {"success": "good", "failed": "alarm", "abo
 
 def unlock_now(report: Report, now_ms: int, columns: int) -> Iterator[Line]:
     """Give what to unlock now, or why there is nothing."""
-    items = report.board.unlock_now
-    yield from heading("Unlock now", len(items))
+    items, proposals = report.board.unlock_now, report.proposals.unlock_now
+    yield from heading("Unlock now", len(items) + len(proposals))
     if not items:
         yield from indented(wrap(_why_empty(report), columns - 2, 3), 2, "dim")
     yield from _items(items[:MAX_URGENT], now_ms, columns, _URGENT_EVIDENCE)
     yield from more(len(items) - MAX_URGENT)
+    yield from render_proposals.listed(proposals, MAX_URGENT, now_ms, columns)
 
 
 def later(report: Report, now_ms: int, columns: int) -> Iterator[Line]:
     """Give what can wait."""
-    items = report.board.later
-    if items:
-        yield from heading("Later", len(items))
+    items, proposals = report.board.later, report.proposals.later
+    if items or proposals or report.proposals.held_back:
+        yield from heading("Later", len(items) + len(proposals))
         yield from _items(items[:MAX_LISTED], now_ms, columns, _LATER_EVIDENCE)
         yield from more(len(items) - MAX_LISTED)
+        yield from render_proposals.listed(proposals, MAX_LISTED, now_ms, columns)
+        yield from render_proposals.held_back(report.proposals.held_back)
     if report.board.unknown_statuses:
         counts = [f"{one_line(name)} ({count:,})" for name, count in report.board.unknown_statuses.items()]
         yield from indented(wrap(f"Unknown status, left out: {', '.join(counts)}", columns - 2, 3), 2, "ask")

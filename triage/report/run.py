@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ingest.clock import iso
-from triage.board.read import read_board
+from triage.board.read import TaskBoard, read_board
 from triage.report import summary_store
 from triage.report.build import Found, build
 from triage.report.event_files import STDIN, read_event_file, read_stdin
@@ -13,10 +13,12 @@ from triage.report.gather import Gatherer
 from triage.report.idea_files import read_ideas
 from triage.report.log_source import read_log
 from triage.report.model import Problem, Report, SummaryEntry
+from triage.report.model_proposals import ProposalSections
 from triage.report.options import Options
 from triage.report.pi_sessions import find_sessions, read_sessions
+from triage.report.proposals import ProposalsUnreadableError, read_proposals
 from triage.report.reading import rejection
-from triage.report.words import path_text
+from triage.report.words import path_text, quote
 
 
 def make_report(options: Options, now: datetime, stdin: BinaryIO) -> Report:
@@ -43,10 +45,21 @@ def make_report(options: Options, now: datetime, stdin: BinaryIO) -> Report:
         pi_sessions_there=sessions.there,
         session_roots=[path_text(root) for root in sessions.roots],
         ideas=read_ideas(gatherer, options.ideas),
+        proposals=_proposals(gatherer, board, options.workspace, now),
     )
     if options.summary_store is not None:
         found.stored = _keep_summaries(gatherer, options.summary_store, now)
     return build(gatherer, board, found, options, iso(now.timestamp()))
+
+
+def _proposals(gatherer: Gatherer, board: TaskBoard, workspace: Path, now: datetime) -> ProposalSections:
+    """Read what waits for a decision; a store that cannot be read costs the report no more than that."""
+    try:
+        return read_proposals(workspace, board, int(now.timestamp() * 1000))
+    except ProposalsUnreadableError as error:
+        detail = quote(str(error), 200)
+        gatherer.problem(Problem(severity="warning", where="triage store", reason="store-unreadable", detail=detail))
+        return ProposalSections()
 
 
 def _keep_summaries(gatherer: Gatherer, path: Path, now: datetime) -> list[SummaryEntry]:

@@ -20,6 +20,7 @@ from triage.report.words import quote
 RunOutcome = Literal["success", "failed", "aborted", "running"]
 
 ABORTED: str = "ABORTED"
+LAUNCHED: str = "LAUNCHED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,12 @@ class RunBook:
             signals.setdefault(id(run), []).append(seen)
         found = [RunSeen(_name(run), _outcome(run), signals[id(run)]) for run in order]
         return sorted(found, key=lambda run: (run.last.since, run.run_id), reverse=True)
+
+
+def sets_out_again(text: str) -> bool:
+    """Whether a signal's text says that a run set out or succeeded: either follows up a failure before it."""
+    signal = first_signal(text)
+    return signal is not None and (signal.state == LAUNCHED or signal.outcome == "success")
 
 
 def as_part(run: RunSeen) -> Run:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from triage.report.event_files import STDIN
-from triage.report.options import Options
+from triage.report.options import Options, SharedLog
 from triage.report.words import one_line, path_text
 
 
@@ -22,18 +22,20 @@ def absolute(path: Path) -> Path:
     return path if path == STDIN else Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
 
-def log_path(given: str) -> Path:
-    """Give the log to read: the one named, or the daemon's own."""
+def log_place(given: str) -> Path | SharedLog:
+    """Give the log to read: the one named, or the daemon's own, on this machine or on Kafka."""
     if given:
         path = absolute(Path(given))
         return path / "log.db" if path.is_dir() else path
-    from ingest.settings import load  # noqa: PLC0415 - pydantic costs more than a small report
+    from ingest.log.open import place_of_log  # noqa: PLC0415 - pydantic costs more than a small report
+    from ingest.settings import load  # noqa: PLC0415
     from ingest.settings_errors import SettingsError  # noqa: PLC0415
 
     try:
-        return load().log_path
+        settings = load()
     except SettingsError as error:
         raise UsageError(f"--log: {error}; name the log: --log PATH") from error
+    return SharedLog(settings, place_of_log(settings)) if settings.engine == "kafka" else settings.log_path
 
 
 def checked(options: Options) -> Options:
@@ -42,7 +44,7 @@ def checked(options: Options) -> Options:
     for path in events:
         if path != STDIN:
             _check_file("--events", path, f"for a folder: {_IMPORT}")
-    if options.log is not None:
+    if isinstance(options.log, Path):
         _check_file("--log", options.log, "it is made by: session-ingest run")
     for path in options.ideas:
         if not path.exists():

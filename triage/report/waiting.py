@@ -19,7 +19,7 @@ import msgspec
 
 from triage.report.asking import Ask, find_ask
 from triage.report.model import Waiting, WaitingKind
-from triage.report.threads import Call, Moment, Thread, Turn
+from triage.report.threads import Moment, Thread, Turn
 from triage.report.words import quote
 
 ORDER: Final[tuple[WaitingKind, ...]] = ("approval", "question", "failed", "aborted", "blocked")
@@ -88,7 +88,7 @@ def _ask(thread: Thread, turn: Turn, ask: Ask, more: int) -> Waiting:
 def _calls(thread: Thread) -> Iterator[Waiting]:
     for identifier, call in thread.calls.items():
         if identifier not in thread.results and not _moved_on(thread, call.turn):
-            yield _item(thread, call.turn, call.kind, "pending-ask-tool", _asked_words(call))
+            yield _item(thread, call.turn, call.kind, "pending-ask-tool", asked_words(call.turn.words))
 
 
 def _moved_on(thread: Thread, turn: Turn) -> bool:
@@ -103,9 +103,8 @@ def _since(moment: Moment | None, at: Moment) -> bool:
     return moment is not None and moment > at
 
 
-def _asked_words(call: Call) -> str:
-    """Give the question among a call's arguments, or the arguments as they stand."""
-    text = call.turn.words
+def asked_words(text: str) -> str:
+    """Give the question among the arguments of a call's text, or the arguments as they stand."""
     try:
         arguments = msgspec.json.decode(text.partition(" ")[2])
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
