@@ -10,7 +10,16 @@ import typer
 from ingest.commands.cli import mount
 from ingest.commands.operations.cli import mount as mount_operations
 from ingest.commands.sources.cli import mount as mount_sources
-from ingest.commands.terminal import EXIT_FAILED, EXIT_USAGE, Config, exits, fail, settings_or_exit, tidy_end
+from ingest.commands.terminal import (
+    COLLECT_AFTER,
+    EXIT_FAILED,
+    EXIT_USAGE,
+    Config,
+    exits,
+    fail,
+    settings_or_exit,
+    tidy_end,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,11 +141,6 @@ def _console() -> "Console":
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
-
-
-COLLECT_AFTER = 50_000
-"""Container objects between two looks of the garbage collector: a batch of events makes tens of thousands, none of them
-in a cycle, and Python's 700 costs a tenth of the processors' time."""
 
 
 def main() -> None:

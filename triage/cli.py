@@ -1,5 +1,6 @@
 """The command line of `session-triage`. Nothing heavy is imported until a report is made."""
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from ingest.commands.terminal import COLLECT_AFTER
 from triage.forgiving import forgiven
 
 if TYPE_CHECKING:
@@ -191,4 +193,5 @@ def _fail(message: str, status: int) -> NoReturn:
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(COLLECT_AFTER)
     app()

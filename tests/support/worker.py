@@ -18,7 +18,7 @@ from typing import Any, Final
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ingest.cli import COLLECT_AFTER
+from ingest.commands.terminal import COLLECT_AFTER
 from ingest.health import Health
 from ingest.log.contract import NewRecord, Topic
 from ingest.log.kafka.topics import partition_of, specification, topic_name
