@@ -16,6 +16,8 @@ from tests.support.commands import INGEST, TRIAGE, Daemon, environment, run, wai
 SAMPLES = Path(__file__).parents[1] / "deploy" / "demo"
 ISO = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 MILLISECONDS = re.compile(r'(?<="timestamp":)1\d{12}')
+PROJECT = "/home/ana/ferry-app"
+"""Where the samples' conversations were held; in the demo it lies in the temporary folder."""
 NEWEST = datetime(2026, 11, 2, 13, 3, tzinfo=UTC)
 
 
@@ -32,14 +34,14 @@ def recent(text: str, shift: timedelta) -> str:
 
 def lay_out(home: Path) -> Path:
     """Copy the samples into a home: pi's sessions where pi keeps them, a project with its board; gives the project."""
-    shift = datetime.now(UTC) - timedelta(minutes=20) - NEWEST
+    shift, project = datetime.now(UTC) - timedelta(minutes=20) - NEWEST, home / "ferry-app"
     sessions = home / ".pi" / "agent" / "sessions" / "--home-ana-ferry-app--"
     sessions.mkdir(parents=True)
     for sample in sorted((SAMPLES / "sessions").iterdir()):
-        (sessions / sample.name).write_text(recent(sample.read_text("utf-8"), shift), "utf-8")
+        words = recent(sample.read_text("utf-8"), shift).replace(PROJECT, str(project))
+        (sessions / sample.name).write_text(words, "utf-8")
     for sample in sorted((SAMPLES / "drop").iterdir()):
         (home / sample.name).write_text(recent(sample.read_text("utf-8"), shift), "utf-8")
-    project = home / "ferry-app"
     shutil.copytree(SAMPLES / "project", project)
     return project
 
@@ -63,6 +65,9 @@ def main() -> int:
             sys.stdout.flush()
             report = [TRIAGE, "--log", "--workspace", str(project)]
             subprocess.run(report, env=environment(home), check=False)
+            say("session-triage board list --workspace ferry-app")
+            sys.stdout.flush()
+            subprocess.run([TRIAGE, "board", "list", "--workspace", str(project)], env=environment(home), check=False)
         finally:
             stopped = daemon.stop()
         say(f"the daemon stopped with exit status {stopped}; the temporary folder is gone")
