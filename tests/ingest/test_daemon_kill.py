@@ -13,8 +13,8 @@ KILLS = int(os.environ.get("SESSION_TRIAGE_TEST_KILLS", "50"))
 """`make bench` and `make soak` set more."""
 
 FILES = 4
-LONGEST_LIFE_SECONDS = 0.6
-"""From the middle of the start to well into reading."""
+LONGEST_LIFE = 1.5
+"""Times what a daemon takes to have read something here: from the middle of the start to well into reading."""
 
 
 class Writer(threading.Thread):
@@ -50,9 +50,13 @@ def test_every_line_exactly_once_and_in_order_after_random_kills(home, seed):
     zygote, writer = Zygote(home), Writer(files, seed)
     try:
         writer.start()
+        begun, pid = time.monotonic(), zygote.start()
+        eventually(lambda: texts_by_thread(home))
+        longest = LONGEST_LIFE * (time.monotonic() - begun)
+        zygote.kill(pid)
         for _ in range(KILLS):
             pid = zygote.start()
-            time.sleep(chance.uniform(0.0, LONGEST_LIFE_SECONDS))
+            time.sleep(chance.uniform(0.0, longest))
             zygote.kill(pid)
         writer.finish()
         seen_before = sum(map(len, texts_by_thread(home).values()))
