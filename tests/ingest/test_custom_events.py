@@ -150,10 +150,10 @@ def test_the_scheme_knows_no_case():
 
 
 def test_the_token_says_which_source_it_is_for():
-    doors = [door("custom.a", "a" * MIN_TOKEN_CHARS), door("custom.b", "b" * MIN_TOKEN_CHARS, account="work")]
+    doors = [door("custom.a", "a" * MIN_TOKEN_CHARS), door("custom.b", "b" * MIN_TOKEN_CHARS, account="team")]
     answer, log = post(body(event(1)), {"Authorization": "Bearer " + "b" * MIN_TOKEN_CHARS}, adapters=doors)
     assert answer.status == 200
-    assert [record.key for record in log.records] == ["mine/work/t"]
+    assert [record.key for record in log.records] == ["mine/team/t"]
 
 
 def test_a_token_that_can_be_guessed_is_none():

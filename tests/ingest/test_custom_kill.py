@@ -6,7 +6,6 @@ A sender does what the contract says: it sends an event again until it is answer
 import json
 import os
 import random
-import socket
 import threading
 import time
 from http.client import HTTPException
@@ -14,7 +13,7 @@ from http.client import HTTPException
 import pytest
 
 from tests.support.daemon import Home, Zygote, eventually, texts_by_thread
-from tests.support.served import send
+from tests.support.served import answers, free_port, send
 
 KILLS = int(os.environ.get("SESSION_TRIAGE_TEST_KILLS", "50")) // 3
 SENDERS = 4
@@ -70,12 +69,6 @@ class Sender(threading.Thread):
         return answer.status == 200
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.fixture
 def home(tmp_path):
     variables = {
@@ -84,14 +77,6 @@ def home(tmp_path):
         "SESSION_INGEST__SOURCES__CUSTOM__MAIN__TOKEN": TOKEN,
     }
     return Home(tmp_path, variables)
-
-
-def answers(url: str) -> bool:
-    """Whether a daemon answers anything at all."""
-    try:
-        return send(url, None, {}, "GET").status > 0
-    except (OSError, HTTPException):
-        return False
 
 
 def test_what_was_answered_is_there_exactly_once_and_in_order_after_random_kills(home):

@@ -2,7 +2,6 @@
 
 import json
 import random
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from ingest.log.embedded import EmbeddedLog
 from schemas.captured import decode_record
 from tests.support.daemon import ROOT, Home, Zygote, eventually, texts_by_thread
 from tests.support.fake_botapi import TOKEN, FakeBotApi
+from tests.support.served import free_port
 from tests.support.telegram import GROUP, update
 
 KILLS = 30
@@ -148,12 +148,6 @@ def test_a_kill_at_any_point_loses_and_changes_nothing(server, tmp_path, point, 
     assert len({identifier for _, identifier in found}) == len(set(found)) == len(texts)
     assert max(Counter(found).values()) == 1, "one transaction holds a batch and its offset"
     assert watch.ahead == []
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Writer(threading.Thread):

@@ -14,7 +14,7 @@ from http.client import HTTPException
 import pytest
 
 from tests.support.daemon import Home, Zygote, eventually, texts_by_thread
-from tests.support.served import free_port, send
+from tests.support.served import answers, free_port, send
 from tests.support.whatsapp import APP_SECRET, VERIFY_TOKEN, change, message, payload, signed, status
 
 KILLS = int(os.environ.get("SESSION_TRIAGE_TEST_KILLS", "50")) // 5
@@ -88,14 +88,6 @@ def home(tmp_path):
         "SESSION_INGEST__SOURCES__WHATSAPP__SHOP__APP_SECRET": APP_SECRET,
     }
     return Home(tmp_path, variables)
-
-
-def answers(url: str) -> bool:
-    """Whether a daemon answers anything at all."""
-    try:
-        return send(url, None, {}, "GET").status > 0
-    except (OSError, HTTPException):
-        return False
 
 
 def test_what_was_answered_is_there_exactly_once_after_random_kills(home):

@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from typing import Any, Self
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -85,3 +86,11 @@ class Served:
     ) -> Answer:
         """One request from another thread, as a sender elsewhere would make it."""
         return await asyncio.to_thread(send, self.url + path, body, headers or {}, method)
+
+
+def answers(url: str) -> bool:
+    """Whether a daemon answers anything at all."""
+    try:
+        return send(url, None, {}, "GET").status > 0
+    except (OSError, HTTPException):
+        return False
