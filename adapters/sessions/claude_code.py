@@ -6,8 +6,7 @@ branches (`claude_code_session`), recognition (`claude_code_marks`).
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,9 +14,10 @@ from adapters.contract import Element, FileHead, ReadOptions
 from adapters.sessions.claude_code_identity import PROVIDER
 from adapters.sessions.claude_code_marks import looks_like_claude_code
 from adapters.sessions.claude_code_parser import ClaudeCodeParser, find_session
-from adapters.sessions.readers import absolute, modified, read_all
+from adapters.sessions.readers import SessionFiles, absolute
 
 if TYPE_CHECKING:
+    from adapters.files.parsers import LineParser
     from adapters.files.tail import Backfill, JsonlTailAdapter
 
 __all__ = ["ClaudeCodeParser", "ClaudeCodeReader", "claude_code_adapter", "default_roots"]
@@ -35,19 +35,7 @@ class ClaudeCodeReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield every element of the file in order, holding one line at a time."""
-        session: str | None = None
-        if stream.seekable():
-            stream.seek(0)
-            session = find_session(stream)
-            stream.seek(0)
-        parser = ClaudeCodeParser(
-            path,
-            modified(path),
-            include_hidden=options.include_hidden,
-            account=options.account,
-            find_session=lambda: session,
-        )
-        yield from read_all(stream, parser)
+        return _FILES.read(stream, path, options)
 
 
 def default_roots(environ: Mapping[str, str] | None = None, home: Path | None = None) -> list[Path]:
@@ -72,21 +60,20 @@ def claude_code_adapter(
     """Make the live source of all session files below `roots`."""
     from adapters.files.tail import JsonlTailAdapter  # noqa: PLC0415 - asyncio and watchfiles, which no reader needs
 
-    def parser(path: Path, status: os.stat_result) -> ClaudeCodeParser:
-        return ClaudeCodeParser(
-            path,
-            status.st_mtime,
-            include_hidden=include_hidden,
-            account=account,
-            find_session=partial(_session_of, path),
-        )
+    options = ReadOptions(account=account, include_hidden=include_hidden)
+
+    def parser(path: Path, status: os.stat_result) -> "LineParser":
+        return _FILES.live(path, status, options)
 
     return JsonlTailAdapter(name, roots, parser, backfill=backfill)
 
 
-def _session_of(path: Path) -> str | None:
-    try:
-        with path.open("rb") as stream:
-            return find_session(stream)
-    except OSError:  # gone since its lines were read; the tailer names files it cannot read
-        return None
+def _parser(
+    path: Path, modified: float | None, options: ReadOptions, session: Callable[[], str | None]
+) -> ClaudeCodeParser:
+    return ClaudeCodeParser(
+        path, modified, include_hidden=options.include_hidden, account=options.account, find_session=session
+    )
+
+
+_FILES = SessionFiles(find_session, _parser)

@@ -7,7 +7,7 @@ recognition (`codex_marks`), compressed files (`adapters.files.zst`).
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -17,7 +17,7 @@ from adapters.sessions.codex_marks import looks_like_exec_output, looks_like_rol
 from adapters.sessions.codex_parser import CodexParser, find_meta
 from adapters.sessions.codex_session import PROVIDER
 from adapters.sessions.codex_shapes import Line
-from adapters.sessions.readers import absolute, modified, read_all
+from adapters.sessions.readers import SessionFiles, absolute, modified, read_all
 
 if TYPE_CHECKING:
     from adapters.files.tail import Backfill
@@ -49,7 +49,7 @@ class CodexReader:
 
         Raises `SourceError` for a compressed file without the codec.
         """
-        return _compressed(stream, path, options) if _is_compressed(stream, path) else _plain(stream, path, options)
+        return _compressed(stream, path, options) if _is_compressed(stream, path) else FILES.read(stream, path, options)
 
 
 class CodexExecReader:
@@ -78,34 +78,25 @@ def _is_compressed(stream: BinaryIO, path: Path) -> bool:
     return magic == MAGIC
 
 
-def _plain(stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
-    meta: Line | None = None
-    if stream.seekable():
-        meta = find_meta(stream)
-        stream.seek(0)
-    yield from read_all(stream, _parser(path, options, meta))
-
-
 def _compressed(stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
     meta: Line | None = None
     if stream.seekable():
         meta = find_meta(io.BufferedReader(ZstStream(stream)))
         stream.seek(0)
     expanded = ZstStream(stream)
-    # Named like the plain file that it was, and will be again: the id in the name is the same.
-    yield from read_all(io.BufferedReader(expanded), _parser(path, options, meta))
+    yield from read_all(io.BufferedReader(expanded), _parser(path, modified(path), options, lambda: meta))
     if expanded.problem:
         yield Rejected(str(path), expanded.problem, "the compressed file ends before its content does")
 
 
-def _parser(path: Path, options: ReadOptions, meta: Line | None) -> CodexParser:
-    return CodexParser(
-        path.with_suffix("") if path.name.endswith(SUFFIX) else path,
-        modified(path),
-        include_hidden=options.include_hidden,
-        account=options.account,
-        find_meta=lambda: meta,
-    )
+def _parser(path: Path, modified: float | None, options: ReadOptions, meta: Callable[[], Line | None]) -> CodexParser:
+    # A compressed file is named like the plain one that it was, and will be again: the id in the name is the same.
+    plain = path.with_suffix("") if path.name.endswith(SUFFIX) else path
+    return CodexParser(plain, modified, include_hidden=options.include_hidden, account=options.account, find_meta=meta)
+
+
+FILES: Final = SessionFiles(find_meta, _parser)
+"""Rollouts that are not compressed."""
 
 
 def default_roots(environ: Mapping[str, str] | None = None, home: Path | None = None) -> list[Path]:

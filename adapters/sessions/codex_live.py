@@ -8,7 +8,6 @@ B35.
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,10 +17,9 @@ from adapters.files.check import tail_findings
 from adapters.files.discover import Discovery
 from adapters.files.finished import PREFIX, FinishedFiles, plain_sibling
 from adapters.files.merge import merged
+from adapters.files.parsers import LineParser
 from adapters.files.tail import Backfill, JsonlTailAdapter, TailStats
-from adapters.sessions.codex import COMPRESSED, CodexReader
-from adapters.sessions.codex_parser import CodexParser, find_meta
-from adapters.sessions.codex_shapes import Line
+from adapters.sessions.codex import COMPRESSED, FILES, CodexReader
 
 PATTERNS: Final = ("*.jsonl",)
 
@@ -60,23 +58,9 @@ class CodexAdapter:
             found.append(Finding("warning", "rollouts that Codex has compressed cannot be read", zst.EXTRA))
         return found
 
-    def _parser(self, path: Path, status: os.stat_result) -> CodexParser:
-        return CodexParser(
-            path,
-            status.st_mtime,
-            include_hidden=self._options.include_hidden,
-            account=self._options.account,
-            find_meta=partial(_meta_of, path),
-        )
+    def _parser(self, path: Path, status: os.stat_result) -> LineParser:
+        return FILES.live(path, status, self._options)
 
     def _read(self, path: Path) -> Iterator[Element]:
         with path.open("rb") as stream:
             yield from CodexReader().read(stream, path, self._options)
-
-
-def _meta_of(path: Path) -> Line | None:
-    try:
-        with path.open("rb") as stream:
-            return find_meta(stream)
-    except OSError:  # gone since its lines were read; the tailer names files it cannot read
-        return None

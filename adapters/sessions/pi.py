@@ -6,19 +6,19 @@ The rules stand in the modules beside: lines and headers (`pi_parser`, `pi_heade
 """
 
 import os
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from adapters.contract import Element, FileHead, ReadOptions
-from adapters.sessions.pi_header import Header, find_header, read_header
+from adapters.sessions.pi_header import Header, find_header
 from adapters.sessions.pi_marks import looks_like_pi
 from adapters.sessions.pi_parser import PROVIDER, PiParser
 from adapters.sessions.pi_roots import default_roots, sessions_of_workspace, workspace_roots
-from adapters.sessions.readers import modified, read_all
+from adapters.sessions.readers import SessionFiles
 
 if TYPE_CHECKING:
+    from adapters.files.parsers import LineParser
     from adapters.files.tail import Backfill, JsonlTailAdapter
 
 __all__ = ["PiParser", "PiReader", "default_roots", "pi_adapter", "sessions_of_workspace", "workspace_roots"]
@@ -36,19 +36,7 @@ class PiReader:
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
         """Yield every element of the file in order, holding one line at a time."""
-        header: Header | None = None
-        if stream.seekable():
-            stream.seek(0)
-            header = find_header(stream)
-            stream.seek(0)
-        parser = PiParser(
-            path,
-            modified(path),
-            include_hidden=options.include_hidden,
-            account=options.account,
-            find_header=lambda: header,
-        )
-        yield from read_all(stream, parser)
+        return _FILES.read(stream, path, options)
 
 
 def pi_adapter(
@@ -62,20 +50,16 @@ def pi_adapter(
     """Make the live source of all session files below `roots`."""
     from adapters.files.tail import JsonlTailAdapter  # noqa: PLC0415 - asyncio and watchfiles, which no reader needs
 
-    def parser(path: Path, status: os.stat_result) -> PiParser:
-        return PiParser(
-            path,
-            status.st_mtime,
-            include_hidden=include_hidden,
-            account=account,
-            find_header=partial(_header_of, path),
-        )
+    options = ReadOptions(account=account, include_hidden=include_hidden)
+
+    def parser(path: Path, status: os.stat_result) -> "LineParser":
+        return _FILES.live(path, status, options)
 
     return JsonlTailAdapter(name, roots, parser, backfill=backfill)
 
 
-def _header_of(path: Path) -> Header | None:
-    try:
-        return read_header(path)
-    except OSError:  # gone since its lines were read; the tailer names files it cannot read
-        return None
+def _parser(path: Path, modified: float | None, options: ReadOptions, header: Callable[[], Header | None]) -> PiParser:
+    return PiParser(path, modified, include_hidden=options.include_hidden, account=options.account, find_header=header)
+
+
+_FILES = SessionFiles(find_header, _parser)

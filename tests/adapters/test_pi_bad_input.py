@@ -1,6 +1,5 @@
 """Promise: whatever a line holds, it costs at most itself, is counted, and never raises."""
 
-import copy
 import json
 from typing import Any
 
@@ -34,6 +33,7 @@ from tests.support.pi import (
     user,
     warned,
 )
+from tests.support.sessions import mutated, scalars
 
 FIRST, LAST = user("first", None, "before"), user("last", "first", "after", at=59)
 CALL = [{"type": "thinking", "thinking": "t"}, {"type": "text", "text": "x"}, call("bash", {"command": "ls"}), image()]
@@ -59,45 +59,9 @@ SAMPLES: list[dict[str, Any]] = [
     {"kind": "entry", "lane": "main", "seq": 2, **user("e1", "first", "hello"), "timestamp": 1767323046000},
 ]
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("x" * 300)
-junk = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "text", "role"]), inner),
-    max_leaves=6,
-)
-
-
-def slots(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """List the places of all members and items of a value."""
-    items: list[tuple[Any, Any]] = []
-    if isinstance(value, dict):
-        items = list(value.items())
-    elif isinstance(value, list):
-        items = list(enumerate(value))
-    return [place for key, part in items for place in [(*path, key), *slots(part, (*path, key))]]
-
-
-@st.composite
-def mutated(draw: st.DrawFn) -> object:
-    """Take a sound line and make any of its members missing, null, or anything else."""
-    value: Any = copy.deepcopy(draw(st.sampled_from(SAMPLES)))
-    for _ in range(draw(st.integers(1, 3))):
-        places = slots(value)
-        if not places:
-            break
-        *path, last = draw(st.sampled_from(places))
-        holder = value
-        for step in path:
-            holder = holder[step]
-        if draw(st.booleans()):
-            holder[last] = draw(junk)
-        else:
-            del holder[last]
-    return value
-
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
-@given(mutated())
+@given(mutated(SAMPLES))
 def test_any_member_may_be_missing_or_of_any_type(value: object) -> None:
     """A broken line never costs its neighbours anything: what they give is what they give without it."""
     raw = json.dumps(value).encode()
@@ -109,7 +73,7 @@ def test_any_member_may_be_missing_or_of_any_type(value: object) -> None:
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(mutated(), max_size=8))
+@given(st.lists(mutated(SAMPLES), max_size=8))
 def test_every_line_is_counted(lines: list[object]) -> None:
     """Conservation: each line but headers and titles is emitted, skipped or rejected, once at least."""
     raws = [json.dumps(value).encode() for value in lines]
@@ -123,7 +87,7 @@ def test_every_line_is_counted(lines: list[object]) -> None:
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(mutated(), max_size=8))
+@given(st.lists(mutated(SAMPLES), max_size=8))
 def test_what_is_emitted_can_be_recorded(lines: list[object]) -> None:
     """Nothing that a file holds makes an event that the log refuses: no poison pill (B21)."""
     elements = parse(file_of(HEADER, *[json.dumps(value).encode() for value in lines]))
@@ -133,7 +97,7 @@ def test_what_is_emitted_can_be_recorded(lines: list[object]) -> None:
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(mutated(), max_size=8))
+@given(st.lists(mutated(SAMPLES), max_size=8))
 def test_any_lines_read_twice_give_equal_ids(lines: list[object]) -> None:
     content = file_of(HEADER, *[json.dumps(value).encode() for value in lines])
     assert ids(parse(content)) == ids(parse(content))
