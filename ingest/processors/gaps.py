@@ -136,6 +136,11 @@ GAPS: Final = (
     ),
 )
 
+_SAID_STEMS: Final = tuple({
+    max(hint.split(), key=len): None for rule in GAPS if rule.said is not None for hint in rule.said.hints
+})  # fmt: skip
+"""Of each hint its longest word: what `spoken` leaves out may part words, but makes no new ones."""
+
 _RULES: Final = {rule.code: rule for rule in GAPS}
 
 
@@ -166,6 +171,11 @@ def gaps(event: CanonicalEvent) -> list[Evidence]:
         if line:
             found.append(Evidence(rule.code, line))
     return found
+
+
+def may_be_said(lowered: str) -> bool:
+    """Whether `gaps` may find anything in words that are said, by the whole text in small letters: a quick no."""
+    return any(stem in lowered for stem in _SAID_STEMS)
 
 
 def is_machine_output(event: CanonicalEvent) -> bool:

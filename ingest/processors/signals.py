@@ -21,11 +21,12 @@ from ingest.processors.gaps import (
     gaps,
     is_machine_output,
     is_said,
+    may_be_said,
     pattern,
     spoken,
 )
 from ingest.processors.headings import summary_items
-from ingest.processors.records import event_of, rejected, rejection
+from ingest.processors.records import EventRecord, event_of, rejected, rejection
 from ingest.processors.text import shorten
 from schemas.event import CanonicalEvent, EventMeta, encode
 from schemas.ids import derived_id
@@ -86,7 +87,13 @@ def evidence_of(event: CanonicalEvent) -> list[Evidence]:
     if kind == "summary":
         blocked = summary_items(event.event.text).blocked
         return [Evidence("blocked", "; ".join(blocked))] if blocked else []
-    return [*gaps(event), *_said(event)] if is_said(event) else []
+    if not is_said(event):
+        return []
+    lowered = event.event.text.lower()
+    found = gaps(event) if may_be_said(lowered) else []
+    if "blocked" in lowered or "bloquead" in lowered:
+        found += _blocked(event)
+    return found
 
 
 def _status(event: CanonicalEvent) -> list[Evidence]:
@@ -109,12 +116,10 @@ def _tool(event: CanonicalEvent) -> Iterator[Evidence]:
         yield Evidence("rate-limit", line)
 
 
-def _said(event: CanonicalEvent) -> Iterator[Evidence]:
-    lowered = event.event.text.lower()
-    if "blocked" in lowered or "bloquead" in lowered:
-        line = first_line(_BLOCKED, spoken(event.event.text))
-        if line:
-            yield Evidence("blocked", line)
+def _blocked(event: CanonicalEvent) -> Iterator[Evidence]:
+    line = first_line(_BLOCKED, spoken(event.event.text))
+    if line:
+        yield Evidence("blocked", line)
 
 
 def _signal(event: CanonicalEvent, evidence: Evidence) -> CanonicalEvent:
@@ -141,6 +146,14 @@ def _signal(event: CanonicalEvent, evidence: Evidence) -> CanonicalEvent:
     )
 
 
+def _is_silent(record: Record) -> bool:
+    """Whether an event gives no signal, whatever its words are."""
+    if isinstance(record, EventRecord):
+        body = record.event.event
+        return body.role == "user" or body.type == "tool_call"
+    return any(member in record.value for member in _SILENT)
+
+
 class SignalsProcessor:
     """`conversations.events` to `conversations.signals`.
 
@@ -155,12 +168,10 @@ class SignalsProcessor:
 
     def process(self, records: Sequence[Record], state: State) -> list[NewRecord]:  # noqa: ARG002 - needs no state
         """Give the signals of a batch of events."""
-        return [output for record in records for output in self._outputs(record)]
+        self._counts["seen"] += len(records)
+        return [output for record in records if not _is_silent(record) for output in self._outputs(record)]
 
     def _outputs(self, record: Record) -> Iterator[NewRecord]:
-        self._counts["seen"] += 1
-        if any(member in record.value for member in _SILENT):
-            return
         try:
             event = event_of(record)
         except (ValueError, RecursionError) as error:

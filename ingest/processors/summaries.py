@@ -74,11 +74,12 @@ class SummariesProcessor:
 
     def process(self, records: Sequence[Record], state: State) -> list[NewRecord]:
         """Apply a batch of events to the states of their threads."""
-        keys = {record.key: _digest(record.key) for record in records}
+        keys = {key: _digest(key) for key in {record.key: None for record in records}}
         stored = state.get_many([THREAD_PREFIX + digest for digest in keys.values()])
         before = {key: _read(stored.get(THREAD_PREFIX + digest)) for key, digest in keys.items()}
         due = {key: thread.due_ms if thread else 0 for key, thread in before.items()}
         threads = before
+        self._counts["seen"] += len(records)
         outputs = [output for record in records for output in self._take(record, threads)]
         for key, digest in keys.items():
             thread = threads[key]
@@ -88,7 +89,6 @@ class SummariesProcessor:
         return outputs
 
     def _take(self, record: Record, threads: dict[str, ThreadState | None]) -> Iterator[NewRecord]:
-        self._counts["seen"] += 1
         try:
             event = event_of(record)
         except (ValueError, RecursionError) as error:
@@ -176,8 +176,8 @@ def _summary(key: str, thread: ThreadState) -> CanonicalEvent:
 
 
 def _identity_chars(source: Source) -> int:
-    parts = (source.provider_account_key, source.thread_id, source.workspace, source.channel_id)
-    return sum(len(part) for part in parts if part)
+    more = len(source.workspace or "") + len(source.channel_id or "")
+    return len(source.provider_account_key) + len(source.thread_id) + more
 
 
 def _digest(key: str) -> bytes:

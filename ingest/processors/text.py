@@ -50,13 +50,11 @@ def is_clean(text: str) -> bool:
     return b"\xc2" not in encoded or not any(introducer in text for introducer in _C1_INTRODUCERS)
 
 
-def is_clean_json(text: str, encoded: bytes) -> bool:
-    """What `is_clean` says, at a third of its cost, for who has the text's JSON as msgspec writes it."""
-    # All C0 are escaped there, newline and tab by a letter. What may also be a word goes the sure way. A single byte is
-    # looked for twenty times as fast as a pattern.
-    if _DELETE in encoded or _C1_LEAD in encoded or (_BACKSLASH in encoded and _ESCAPED.search(encoded)):
-        return is_clean(text)
-    return True
+def may_be_unclean(encoded: bytes) -> bool:
+    """Whether `clean` may find something in texts, by their JSON as msgspec writes it: a third of `is_clean`'s cost."""
+    # All C0 are escaped there, newline and tab by a letter. A single byte is looked for twenty times as fast as a
+    # pattern.
+    return _DELETE in encoded or _C1_LEAD in encoded or (_BACKSLASH in encoded and _ESCAPED.search(encoded) is not None)
 
 
 def clean_line(text: str) -> str:

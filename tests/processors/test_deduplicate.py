@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.log.contract import Topic
-from ingest.processors.deduplicate import id_key
+from ingest.processors.deduplicate import id_key, id_keys
 from ingest.processors.normalize import NormalizeProcessor
 from schemas.event import decode
 from schemas.ids import event_id
@@ -74,7 +74,25 @@ def test_ids_of_other_forms_have_keys_of_their_own(one: str, other: str) -> None
     assert (id_key(one) == id_key(other)) == (one == other)
 
 
+NAME = "0b9af3c2-1a5e-5f0c-9d4e-2f9f5e3b7aaa"
+FORMS = [
+    NAME,
+    NAME.upper(),
+    NAME.replace("0b9a", "zzzz"),
+    NAME.replace("0b9a", "0b9é"),
+    NAME.replace("-", "+"),
+    NAME.replace("0b9a", "  9a"),
+    NAME.replace("7aaa", "----"),
+    NAME.replace("f3c2-", "-f3c2"),
+    NAME[:-1],
+    "plain",
+]
+
+
+@given(st.lists(st.uuids().map(str) | st.sampled_from(FORMS) | st.text(max_size=40), max_size=5))
+def test_several_ids_have_the_keys_of_each(ids: list[str]) -> None:
+    assert id_keys(ids) == [id_key(each) for each in ids]
+
+
 def test_forms_that_only_look_like_a_uuid_are_other_ids() -> None:
-    name = "0b9af3c2-1a5e-5f0c-9d4e-2f9f5e3b7aaa"
-    forms = [name, name.upper(), name.replace("0b9a", "zzzz"), name.replace("0b9a", "0b9é"), name.replace("-", "+")]
-    assert len({id_key(form) for form in forms}) == len(forms)
+    assert len({id_key(form) for form in FORMS}) == len(FORMS)

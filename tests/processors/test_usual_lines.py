@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ingest.processors.drafts import drafts
 from ingest.processors.normalize import is_blank
 from ingest.processors.references import find_refs, may_refer
-from ingest.processors.text import is_clean, is_clean_json
+from ingest.processors.text import is_clean, may_be_unclean
 from ingest.processors.times import first_iso
 from ingest.processors.usual_lines import UsualLines
 from schemas.captured import CapturedEvent, CapturedRecord, Thread
@@ -66,9 +66,8 @@ def the_long_way(thread: Thread, event: CapturedEvent) -> bytes | None:
 
 @given(THREADS, st.lists(EVENTS, min_size=1, max_size=6))
 def test_a_line_is_that_of_the_long_way(thread: Thread, events: list[CapturedEvent]) -> None:
-    usual = UsualLines(thread, NOW)
-    for event in events:
-        line = usual.line(event, first_iso(event.times) or "")
+    lines = UsualLines(thread, NOW).lines(events, [first_iso(event.times) or "" for event in events])
+    for event, line in zip(events, lines, strict=True):
         assert line is None or line == the_long_way(thread, event)
 
 
@@ -91,23 +90,40 @@ def test_what_is_usual_takes_the_quick_way(more: dict[str, object], title: str |
     """Else the promise above would hold of nothing."""
     thread = Thread(provider="chatgpt", thread_id="t", title=title)
     event = CapturedEvent(id=event_id(str(more)), **{**PLAIN, **more})
-    line = UsualLines(thread, NOW).line(event, "2023-11-14T22:13:20.000Z")
-    assert line is not None
-    assert line == the_long_way(thread, event)
+    other = CapturedEvent(id=event_id("other"), **PLAIN)
+    lines = UsualLines(thread, NOW).lines([event, other], ["2023-11-14T22:13:20.000Z"] * 2)
+    assert None not in lines
+    assert lines == [the_long_way(thread, event), the_long_way(thread, other)]
+
+
+@pytest.mark.parametrize(
+    "unusual", [{"id": "with space"}, {"text": "half a pair \ud800"}, {"text": "see #12"}, {"branch_id": "\udc00"}]
+)
+def test_one_event_of_the_long_way_leaves_the_others_theirs(unusual: dict[str, object]) -> None:
+    thread = Thread(provider="chatgpt", thread_id="t")
+    usual = CapturedEvent(id=event_id("usual"), **PLAIN)
+    other = CapturedEvent(**{"id": event_id("other"), **PLAIN, **unusual})
+    lines = UsualLines(thread, NOW).lines([usual, other, usual], ["2023-11-14T22:13:20.000Z"] * 3)
+    assert lines == [the_long_way(thread, usual), None, the_long_way(thread, usual)]
 
 
 def test_an_event_over_the_size_limit_goes_the_long_way() -> None:
     event = CapturedEvent(id=event_id("long"), **{**PLAIN, "text": "x" * 1_000_000})
-    assert UsualLines(Thread(provider="chatgpt", thread_id="t"), NOW).line(event, NOW) is None
+    assert UsualLines(Thread(provider="chatgpt", thread_id="t"), NOW).lines([event], [NOW]) == [None]
 
 
-@given(st.text())
-def test_a_text_is_clean_by_its_json_as_by_itself(text: str) -> None:
+@given(st.text() | WORDS)
+def test_a_text_is_clean_whose_json_is_beyond_doubt(text: str) -> None:
     try:
         encoded = encoded_text(text)
     except UnicodeEncodeError:
         return
-    assert is_clean_json(text, encoded) == is_clean(text)
+    assert may_be_unclean(encoded) or is_clean(text)
+
+
+@pytest.mark.parametrize("text", ["words", "two\nlines\twith tabs", 'a "quoted" word', "é 東京"])
+def test_the_json_of_usual_words_is_beyond_doubt(text: str) -> None:
+    assert not may_be_unclean(encoded_text(text))
 
 
 @given(WORDS)
