@@ -5,7 +5,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from ingest.import_state import MemoryState
-from ingest.log.contract import EventLog, NewRecord, StateLog, Topic
+from ingest.log.contract import EventLog, NewRecord, Topic
+from ingest.log.state_contract import StateLog
 from ingest.whole_files import whole_file
 
 BATCH_BYTES: Final = 4 * 1024 * 1024

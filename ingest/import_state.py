@@ -5,11 +5,11 @@ of an id stand in one of many small tables, found by their first two and then as
 Of an event only the id is kept. Whether a duplicate says something else than the first is for the log to count.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from ingest.log.contract import StateLog
-from ingest.processors.deduplicate import Sight, id_key
+from ingest.log.state_contract import StateLog
+from ingest.processors.deduplicate import Sight, id_key, id_keys
 from ingest.processors.normalize import NormalizeProcessor
 from schemas.event import CanonicalEvent
 
@@ -29,13 +29,13 @@ class MemoryState:
         self._log = log
         self._tables: list[bytearray | None] = [None] * TABLES
 
-    def first(self, event_id: str) -> bool:
-        """Whether this run has not seen an event yet, by its id alone; remembers it."""
-        return self._add(id_key(event_id))
+    def first(self, event_ids: Sequence[str]) -> list[bool]:
+        """Whether this run has not seen each of several events yet, by their ids alone; remembers them."""
+        return [self._add(key) for key in id_keys(event_ids)]
 
     def see(self, event: CanonicalEvent) -> Sight:
         """Say whether this run has seen an event, and remember it; the log is not asked."""
-        return Sight.FIRST if self.first(event.event.id) else Sight.AGAIN
+        return Sight.FIRST if self._add(id_key(event.event.id)) else Sight.AGAIN
 
     def forget(self, event: CanonicalEvent) -> None:
         """Take back a first sight."""

@@ -2,10 +2,10 @@
 
 Everything a call writes is one transaction, durable when the call returns: after a power cut, what was acknowledged is
 there. Offsets of a topic partition begin at 1, grow and are never used twice; on Kafka some are never used at all. The
-embedded engine has one partition a topic; it alone keeps processors' state, which Kafka's workers keep for themselves.
+embedded engine has one partition a topic; it alone keeps processors' state (`ingest.log.state_contract`).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -101,25 +101,6 @@ class SourceLog(Protocol):
 
 StateKey = tuple[str, bytes]
 """A processor's name for a store, and the key in it."""
-
-
-@dataclass(slots=True)
-class Commit:
-    """What a processor run moves in one transaction: outputs, state, and the input offset it has applied.
-
-    `offset` is the last offset of `topic` that was processed, `after` the committed one that the run began from. Where
-    nothing was read, as by a clock tick, both are the committed offset. `state` maps store and key to a value, None
-    deletes.
-    """
-
-    group: str
-    topic: Topic
-    offset: int
-    after: int
-    records: list[NewRecord] = field(default_factory=list)
-    state: dict[StateKey, bytes | None] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    partition: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +201,7 @@ class EventLog(Protocol):
         ...
 
     def read(self, topic: Topic, after: int, limit: int, max_bytes: int, partition: int = 0) -> list[Record]:
-        """Records of a partition with an offset above `after`, in order: at most `limit`, and `max_bytes` unless one.
-
-        Empty only at the end of the partition.
-        """
+        """Records above an offset, in order: at most `limit`, and `max_bytes` unless one; none only at the end."""
         ...
 
     def end_offset(self, topic: Topic, partition: int = 0) -> int:
@@ -267,23 +245,4 @@ class EventLog(Protocol):
 
     def close(self) -> None:
         """Finish what was begun and release the log."""
-        ...
-
-
-class StateLog(EventLog, Protocol):
-    """A log that keeps processors' state too, and moves it with their outputs and offsets: the embedded one."""
-
-    def state(self, store: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The values of those keys that a store has."""
-        ...
-
-    def scan_state(self, store: str, prefix: bytes = b"", limit: int = 1000) -> list[tuple[bytes, bytes]]:
-        """Entries of a store with a key that begins with `prefix`, in key order."""
-        ...
-
-    def commit(self, commit: Commit) -> None:
-        """Write outputs, state and offset in one transaction; durable on return.
-
-        Raises `FencedError` when the group's offset is not `commit.after`: another copy is at work.
-        """
         ...

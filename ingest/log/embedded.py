@@ -15,7 +15,6 @@ from ingest.clock import now_ms
 from ingest.log import groups, records, retention, sources, status
 from ingest.log.connection import ReaderPool, connect_read_only, connect_reader
 from ingest.log.contract import (
-    Commit,
     LogError,
     LogStatus,
     NewRecord,
@@ -24,11 +23,11 @@ from ingest.log.contract import (
     Retention,
     SourceLog,
     SourceProgress,
-    StateLog,
     Topic,
     Trimmed,
 )
 from ingest.log.state import StateWriter
+from ingest.log.state_contract import Commit, StateLog
 from ingest.log.state_reader import StateReader
 from ingest.log.wake import Bell
 from ingest.log.writer import Operation, Writer

@@ -2,8 +2,9 @@
 
 import sqlite3
 
-from ingest.log.contract import Commit, FencedError, Topic
+from ingest.log.contract import FencedError, Topic
 from ingest.log.sources import add_counts
+from ingest.log.state_contract import Commit
 
 
 def register(connection: sqlite3.Connection, group: str, topic: Topic, partition: int = 0) -> None:

@@ -8,7 +8,8 @@ runs, and what happens when the log fails, is `ingest.processing`'s.
 from collections.abc import Callable, Sequence
 
 from ingest.clock import now_ms
-from ingest.log.contract import LogError, StateLog
+from ingest.log.contract import LogError
+from ingest.log.state_contract import StateLog
 from ingest.processors.contract import Processor
 from ingest.streams.lane import Lane
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import structlog
 
-from ingest.log.contract import Commit, FencedError, LogError, StateLog
+from ingest.log.contract import FencedError, LogError
+from ingest.log.state_contract import Commit, StateLog
 from ingest.processors.contract import Processor
 from ingest.streams.attempts import BATCH_BYTES, BATCH_RECORDS, Attempts, Outcome, Ticks
 from ingest.streams.pending import PendingState, StoredState

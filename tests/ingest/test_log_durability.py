@@ -20,7 +20,8 @@ import sys
 from pathlib import Path
 from threading import Thread
 import ingest.log.state as state
-from ingest.log.contract import Commit, NewRecord, Topic
+from ingest.log.contract import NewRecord, Topic
+from ingest.log.state_contract import Commit
 from ingest.log.embedded import EmbeddedLog
 
 state.MERGE_ROWS, state.SLICE_ROWS = 40, 7

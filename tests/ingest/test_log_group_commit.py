@@ -11,8 +11,9 @@ import pytest
 
 from ingest.log import writer
 from ingest.log.connection import set_busy_timeout
-from ingest.log.contract import Commit, FencedError, LogBusyError, LogError, LogFullError, NewRecord, Topic
+from ingest.log.contract import FencedError, LogBusyError, LogError, LogFullError, NewRecord, Topic
 from ingest.log.embedded import EmbeddedLog
+from ingest.log.state_contract import Commit
 from tests.support.log import captured, values
 
 

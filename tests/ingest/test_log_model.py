@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ingest.log import state as state_module
-from ingest.log.contract import Commit, FencedError, NewRecord, Retention, Topic
+from ingest.log.contract import FencedError, NewRecord, Retention, Topic
 from ingest.log.embedded import EmbeddedLog
+from ingest.log.state_contract import Commit
 from tests.support.log import quick_folder
 
 TOPICS = st.sampled_from([Topic.CAPTURED, Topic.EVENTS])

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from ingest.log import state as state_module
-from ingest.log.contract import Commit, LogError, Topic
+from ingest.log.contract import LogError, Topic
 from ingest.log.embedded import EmbeddedLog
+from ingest.log.state_contract import Commit
 from ingest.streams.pending import PendingState, StoredState
 from tests.support.log import commit, quick_folder
 

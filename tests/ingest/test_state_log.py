@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.log.contract import Commit, FencedError, NewRecord, StateLog, Topic
+from ingest.log.contract import FencedError, NewRecord, Topic
 from ingest.log.embedded import EmbeddedLog
+from ingest.log.state_contract import Commit, StateLog
 from tests.support.log import captured, commit, values
 
 Opener = Callable[[], StateLog]

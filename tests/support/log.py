@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ingest.log.contract import Commit, EventLog, NewRecord, Record, StateKey, StateLog, Topic
+from ingest.log.contract import EventLog, NewRecord, Record, StateKey, Topic
+from ingest.log.state_contract import Commit, StateLog
 
 ALL = 2**62
 """No bound on bytes."""

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ingest.log.contract import (
-    Commit,
     LogError,
     LogStatus,
     NewRecord,
@@ -12,10 +11,10 @@ from ingest.log.contract import (
     Record,
     Retention,
     SourceLog,
-    StateLog,
     Topic,
     Trimmed,
 )
+from ingest.log.state_contract import Commit, StateLog
 from ingest.processors.contract import State
 
 
