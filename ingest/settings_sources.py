@@ -7,17 +7,18 @@ checkpoints, metrics and `status`. Secrets are `SecretStr`, or come from a file 
 import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from adapters.chat.signal_address import USUAL_ADDRESS, Address
-from ingest.settings_types import AbsolutePath, Backfill, Section, path_list
+from ingest.settings_types import AbsolutePath, Backfill, Section, comma_list, path_list, web_address
 
 _NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
 """As part of metric labels, checkpoints and transaction ids; lower case, since environment variables know no case."""
+
+_USER: Final = re.compile(r"@[^:\s]{1,250}:[^\s/?#@]{1,250}")
 
 _NUMBER: Final = re.compile(r"\+[0-9]{3,20}")
 
@@ -98,10 +99,7 @@ def _ids(value: object) -> object:
 
 
 def _api_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username or parts.password:
-        raise ValueError("the address of a Bot API server, such as https://api.telegram.org")
-    return value
+    return web_address(value, "the address of a Bot API server, such as https://api.telegram.org")
 
 
 class TelegramSettings(Section):
@@ -149,7 +147,45 @@ class SignalSettings(Section):
     enabled: bool = True
     account: Annotated[str, BeforeValidator(_phone_number)]
     address: Annotated[str, AfterValidator(_signal_address)] = USUAL_ADDRESS
-    """`host:port` of `--tcp`, or the path of `--socket`."""
+    """`host:port` of `--tcp`, the path of `--socket`, or `http://host:port` of `--http`."""
+
+
+def _users(value: object) -> object:
+    return [_user(part.strip()) for part in comma_list(value, 'ids of users, such as ["@ana:example.org"]')]
+
+
+def _user(value: str) -> str:
+    if not _USER.fullmatch(value):
+        raise ValueError("the whole id of a user, such as @ana:example.org")
+    return value
+
+
+def _homeserver(value: str) -> str:
+    return web_address(value, "the address of a homeserver, such as https://matrix.example.org").rstrip("/")
+
+
+class MatrixSettings(Section):
+    """One Matrix account, with an access token or with its password."""
+
+    enabled: bool = True
+    homeserver: Annotated[str, AfterValidator(_homeserver)]
+    user: Annotated[str, AfterValidator(_user)]
+    token: Secret | None = None
+    token_file: AbsolutePath | None = None
+    password: Secret | None = None
+    """Without a token: used once to log in as a device of its own, which is kept."""
+    password_file: AbsolutePath | None = None
+    account: Annotated[str, BeforeValidator(_words)] | None = None
+    """What the account is called in keys; without one the source's name."""
+    operators: Annotated[list[str], NoDecode, BeforeValidator(_users)] = []
+    """Users whose words are the operator's, and whose invitations are followed."""
+    bots: Annotated[list[str], NoDecode, BeforeValidator(_users)] = []
+    """Users that are programs: bridges, assistants."""
+    backfill: Literal["start", "now"] = "start"
+    """Whether the history of a room is read when the room is first seen."""
+    join: Literal["operators", "never", "anyone"] = "operators"
+    """Whose invitations are followed; the replacement of an upgraded room is joined unless it is `never`."""
+    encryption: bool = True
 
 
 class SourceSettings(Section):
@@ -161,5 +197,6 @@ class SourceSettings(Section):
     drop: DropSettings = Field(default_factory=DropSettings)
     custom: Named[CustomSettings] = {}
     telegram: Named[TelegramSettings] = {}
+    matrix: Named[MatrixSettings] = {}
     signal: Named[SignalSettings] = {}
     whatsapp: Named[WhatsAppSettings] = {}

@@ -5,6 +5,7 @@ import re
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
@@ -62,16 +63,35 @@ def _backfill(value: object) -> object:
         raise ValueError('"start", "now", or a date such as 2026-01-31') from None
 
 
-def _host_names(value: object) -> object:
-    """Split an environment variable at commas, since host names have none; JSON lists are understood too."""
+def comma_list(value: object, words: str) -> list[str]:
+    """Give a list of texts, from an environment variable split at commas; JSON lists are understood too.
+
+    Raises `ValueError` with `words` for what is none.
+    """
     if isinstance(value, str) and value.lstrip().startswith("["):
         try:
             value = msgspec.json.decode(value)
         except msgspec.DecodeError:
             value = None
-    names = value.split(",") if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) and _HOST_NAME.fullmatch(name) for name in names):
-        raise ValueError('host names without a port, such as ["hooks.example.org"]')
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ValueError(words)
+    return parts
+
+
+def web_address(value: str, words: str) -> str:
+    """Give an address of http or https without secrets or a query; raises `ValueError` with `words`."""
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username or parts.password:
+        raise ValueError(words)
+    return value
+
+
+def _host_names(value: object) -> object:
+    words = 'host names without a port, such as ["hooks.example.org"]'
+    names = comma_list(value, words)  # host names have no commas
+    if not all(_HOST_NAME.fullmatch(name) for name in names):
+        raise ValueError(words)
     return [name.lower() for name in names]
 
 

@@ -17,6 +17,7 @@ from ingest.settings import Settings
 from ingest.settings_sources import (
     CustomSettings,
     DropSettings,
+    MatrixSettings,
     SessionSettings,
     SignalSettings,
     TelegramSettings,
@@ -62,6 +63,8 @@ def sources_of(settings: Settings) -> Iterator[ConfiguredSource]:
         yield _custom(f"custom.{name}", custom)
     for name, telegram in settings.sources.telegram.items():
         yield _telegram(name, telegram)
+    for name, matrix in settings.sources.matrix.items():
+        yield _matrix(name, matrix, settings.state_dir / "matrix" / name)
     for name, account in settings.sources.signal.items():
         yield _signal(name, account, settings.state_dir / "signal" / f"{name}.journal")
     for name, whatsapp in settings.sources.whatsapp.items():
@@ -139,6 +142,33 @@ def _telegram(short: str, settings: TelegramSettings) -> ConfiguredSource:
 
     place = settings.api_url if settings.mode == "polling" else f"POST /v1/telegram/{short}"
     return ConfiguredSource(name, settings.enabled, [place], make)
+
+
+def _matrix(short: str, settings: MatrixSettings, folder: "Path") -> ConfiguredSource:
+    name = f"matrix.{short}"
+
+    def make() -> Adapter:
+        from adapters.chat.matrix import MatrixSource  # noqa: PLC0415 - most installations have none
+
+        token = credential(f"sources.{name}.token", settings.token, settings.token_file)
+        password = credential(f"sources.{name}.password", settings.password, settings.password_file)
+        logs_in = bool(settings.password or settings.password_file) and not (settings.token or settings.token_file)
+        return MatrixSource(
+            name,
+            settings.account or short,
+            settings.homeserver,
+            settings.user,
+            None if logs_in else token,
+            frozenset(settings.operators),
+            frozenset(settings.bots),
+            settings.backfill,
+            settings.join,
+            password if logs_in else None,
+            folder,
+            settings.encryption,
+        )
+
+    return ConfiguredSource(name, settings.enabled, [settings.homeserver], make)
 
 
 def _whatsapp(short: str, settings: WhatsAppSettings) -> ConfiguredSource:

@@ -49,6 +49,15 @@ class Recent:
         if len(self._pairs) > self._most:
             self._pairs.popitem(last=False)
 
+    def keys(self) -> list[str]:
+        """Give all keys, those used last at the end."""
+        return list(self._pairs)
+
+    def remove(self, key: str) -> None:
+        """Forget a key."""
+        if self._pairs.pop(key, None) is not None:
+            self.changed = True
+
     def load(self, names: Names | None) -> None:
         """Take up what was written."""
         for key, value in names.pairs if names else ():

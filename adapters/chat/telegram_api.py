@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from adapters.chat.telegram_updates import KINDS
+from adapters.chat.words import one_line
 from adapters.contract import PermanentSourceError, SourceError, TransientSourceError
 from adapters.exports.fields import array, number, obj, text
 from adapters.files.json_line import BadLine, compact_json, decode_line
@@ -35,7 +36,6 @@ ANSWER_SECONDS: Final = 20.0
 LONGEST_PAUSE_SECONDS: Final = 3600.0
 """A pause that the server asks for is kept, up to an hour: a slip of a proxy must not silence a source for days."""
 
-_MAX_WORDS: Final = 200
 _TOKEN: Final = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,200}")
 _BAD_TOKEN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 
@@ -162,8 +162,7 @@ class TelegramApi:
 
     def _safe(self, words: str) -> str:
         """Make words of others fit for one line of a log or a terminal, without the token."""
-        told = "".join(letter if letter.isprintable() else " " for letter in words.replace(self._token, "TOKEN"))
-        return told[:_MAX_WORDS].strip()
+        return one_line(words.replace(self._token, "TOKEN"))
 
 
 def _transport() -> "Transport":

@@ -14,6 +14,9 @@ MIN_UNIX_DIGITS: Final = 9
 MAX_NODES: Final = 20_000
 """Values looked at in a message of an unknown shape; a real one has a few hundred."""
 
+MAX_LINE: Final = 200
+"""Characters of others' words in a line of ours: enough to see what is meant."""
+
 _MAX_ID: Final = 2**53
 
 
@@ -57,10 +60,15 @@ def joined(value: object) -> str:
 
 
 def unknown_body(message: Object, known: frozenset[str]) -> tuple[str, str] | None:
-    """Give the name and the words of the first member with a shape that is not `known`, such as `rich_message`."""
-    for name, value in message.items():
-        if name not in known and isinstance(value, dict | list):
-            return name, nested_words(value)
+    """Give the name and the words of the first member that is not `known` and has a shape, such as `rich_message`.
+
+    Where there is none, a text counts; numbers and the like say nothing.
+    """
+    others = {name: value for name, value in message.items() if name not in known}
+    for kind in (dict | list, str):
+        for name, value in others.items():
+            if isinstance(value, kind):
+                return name, nested_words(value)
     return None
 
 
@@ -86,3 +94,8 @@ def nested_words(value: Any, members: frozenset[str] = frozenset({"text"})) -> s
         elif word(node):
             found.append(node.strip())
     return "\n".join(found)
+
+
+def one_line(words: str, most: int = MAX_LINE) -> str:
+    """Make words of others fit for one line of a log or a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in words[: 4 * most])[:most].strip()

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from adapters.chat.matrix_events import PROVIDER, RoomEvents
+from adapters.chat.matrix_memory import Senders
+from adapters.chat.matrix_people import People
 from adapters.contract import MAX_SAMPLE_BYTES, Element, FileHead, Heard, ReadOptions, Rejected, Skipped
 from adapters.exports.documents import unread
-from adapters.exports.element_export_events import RoomEvents
 from adapters.exports.fields import Object, identifier, word
 from adapters.exports.json_members import beginning, place_of, small_member
 from adapters.files.json_line import BadLine, LineDecoder
 from adapters.files.json_stream import Slice, array_elements
 from adapters.files.json_values import Window
 from schemas.captured import Thread
-
-PROVIDER: Final = "matrix"
 
 MAX_ROOMS: Final = 1000
 """Rooms of one export that are told apart by an object of their own; it holds one, two after an upgrade."""
@@ -63,7 +63,7 @@ class _Room:
     def __init__(self, title: str | None, options: ReadOptions) -> None:
         self._title = title
         self._account = options.account
-        self._events = RoomEvents(options.own_name)
+        self._events = RoomEvents(People(operators=[options.own_name or ""]), Senders(), bundled=True)
         self._threads: dict[str, Thread] = {}
         self._last: str | None = None
 

@@ -42,6 +42,11 @@ def word(value: object) -> str | None:
     return value if isinstance(value, str) and value and not value.isspace() else None
 
 
+def misplaced(value: object) -> bool:
+    """Whether something that is no text stands where words should."""
+    return value is not None and not isinstance(value, str)
+
+
 def first_word(*values: object) -> str | None:
     """Give the first text with something in it."""
     return next((found for value in values if (found := word(value))), None)

@@ -5,9 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.chat.identity import matrix_event_id
+from adapters.chat.matrix_content import without_fallback
+from adapters.chat.matrix_events import RoomEvents
+from adapters.chat.matrix_memory import MAX_SENDERS, Senders
+from adapters.chat.matrix_people import People
 from adapters.contract import Heard
 from adapters.exports.element_export import ElementExportReader
-from adapters.exports.element_export_events import MAX_SENDERS, RoomEvents, without_fallback
 from tests.support.ai_exports import (
     as_json,
     assert_conserved,
@@ -53,7 +56,12 @@ def test_an_edit_in_unsigned_is_an_event_of_its_own() -> None:
         ("status", "user", "[undecrypted message]"),
         ("status", "service", "member join @ana:hs.test"),
     ]
-    assert ids(elements) == [matrix_event_id(f"$e{n}") for n in (1, 2, 3, 4)]
+    one, two, three, four = (f"$e{n}" for n in (1, 2, 3, 4))
+    assert ids(elements) == [
+        *map(matrix_event_id, (one, two)),
+        matrix_event_id(three, "undecrypted"),
+        matrix_event_id(four),
+    ]
     assert [event.labels for event in heard(elements)] == [[], ["edit"], ["undecrypted"], ["membership"]]
     assert heard(elements)[1].message_id == "$e1"
     assert {e.thread.thread_id for e in elements if isinstance(e, Heard)} == {"!room:hs.test"}
@@ -201,10 +209,11 @@ def test_a_cut_file_gives_what_is_whole() -> None:
 
 
 def test_senders_are_remembered_up_to_a_bound() -> None:
-    events = RoomEvents(None)
+    senders = Senders()
+    events = RoomEvents(People(), senders)
     for number in range(MAX_SENDERS + 5):
         list(events.events(matrix_event(number)))
-    assert len(events._senders) == MAX_SENDERS
+    assert len(senders) == MAX_SENDERS
 
 
 def test_the_header_decides() -> None:
