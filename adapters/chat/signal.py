@@ -3,8 +3,8 @@
 There is nothing to confirm: what signal-cli has handed out is gone. So each envelope is written to a journal and synced
 before anything else, appended to the log with its number in the journal as the checkpoint, and only then forgotten. A
 crash at any point neither loses nor repeats what the journal has; what the system's buffers held of the connection at
-that moment is lost, which nobody on this side can help. Source: sections 0, 1 and 5.1 of the chat platform notes; cases
-49, 51, 53, 55.
+that moment is lost, which nobody on this side can help, except over HTTP where signal-cli numbers its events. Source:
+sections 0, 1 and 5.1 of the chat platform notes; cases 49, 51, 53, 55.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class SignalSource:
         """Follow the account for ever, from what the journal holds; see `Adapter.captures`. Raises `SourceError`."""
         memory = Memory(checkpoints, self.account, self.name)
         journal = Journal(self.journal)
-        intake = Intake(self.address, self.account, journal, self.name, self.patience)
+        intake = Intake(self.address, self.account, journal, self.name, lambda: memory.event, self.patience)
         envelopes = Envelopes(memory, self.name)
         await asyncio.to_thread(journal.open, memory.position.journal, memory.position.number)
         try:

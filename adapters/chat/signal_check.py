@@ -3,13 +3,15 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final, Literal
 
 from adapters.chat.signal_address import Address
-from adapters.chat.signal_intake import ON_START, find_account, receives_on_its_own
-from adapters.chat.signal_rpc import Rpc
-from adapters.chat.signal_wire import Line, Wire
+from adapters.chat.signal_intake import ON_START, find_account, receives_on_its_own, version_of
+from adapters.chat.signal_subscription import FORGETS, connected, numbers_events
+from adapters.chat.signal_wire import Line
 from adapters.contract import Finding, SourceError, TransientSourceError
-from adapters.exports.fields import obj, word
+
+_MODE: Final = "make sure that it runs with --receive-mode=manual: else what comes while nobody reads is lost"
 
 
 async def findings(address: Address, account: str, journal: Path) -> list[Finding]:
@@ -22,18 +24,17 @@ async def findings(address: Address, account: str, journal: Path) -> list[Findin
         came += len(lines)
 
     try:
-        async with Wire(address) as wire:
-            rpc = Rpc(wire, note)
-            try:
-                version = word(obj(await rpc.call("version")).get("version")) or "of an unknown version"
-                found.append(Finding("ok", f"signal-cli {version} answers at {address.text}"))
-                await find_account(rpc, account)
-                found.append(Finding("ok", f"it would read what {account} receives, and sends from other devices"))
+        async with connected(address, account, note) as (rpc, _):
+            version = await version_of(rpc)
+            found.append(Finding("ok", f"signal-cli {version} answers at {address.text}"))
+            await find_account(rpc, account)
+            found.append(Finding("ok", f"it would read what {account} receives, and sends from other devices"))
+            if address.http:
+                found += _of_http(version)
+            else:
                 found.append(_of_mode(on_start=await receives_on_its_own(rpc) or came > 0))
-            finally:
-                await rpc.close()
     except TransientSourceError as error:
-        found.append(Finding("problem", str(error), "is the daemon running, with --tcp or --socket?"))
+        found.append(Finding("problem", str(error), f"is the daemon running, with {address.option}?"))
     except SourceError as error:
         found.append(Finding("problem", str(error)))
     return found
@@ -53,7 +54,18 @@ def _of_journal(journal: Path) -> list[Finding]:
     return [Finding("ok", f"what is received is first written to {journal}")]
 
 
+def _of_http(version: str) -> list[Finding]:
+    told = Finding("ok", "over HTTP signal-cli does not say how it receives", _MODE)
+    return [told] if numbers_events(version) else [told, _parted("warning", FORGETS)]
+
+
 def _of_mode(*, on_start: bool) -> Finding:
     if on_start:
-        return Finding("warning", ON_START.partition(": ")[0], ON_START.partition(": ")[2])
+        return _parted("warning", ON_START)
     return Finding("ok", "signal-cli keeps what comes at Signal's server until this source asks for it")
+
+
+def _parted(level: Literal["ok", "warning", "problem"], words: str) -> Finding:
+    """Make a finding of what is told at the start of a source: what is wrong, a colon, and what to do."""
+    what, _, advice = words.partition(": ")
+    return Finding(level, what, advice)

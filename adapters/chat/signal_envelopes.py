@@ -85,6 +85,7 @@ class Envelopes:
         if notification is None:
             yield Skipped("empty", "unknown line")
             return
+        self._memory.event = word(obj(value.get("params")).get("event")) or self._memory.event
         account = identifier(notification.get("account"))
         if account not in (None, self._memory.account):
             raise BadEnvelopeError("other-account", "an envelope of another account")

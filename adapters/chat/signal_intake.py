@@ -7,7 +7,7 @@ there is a subscription only while the log accepts; while it does not, or too mu
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,9 +16,10 @@ from adapters.chat.signal_address import Address
 from adapters.chat.signal_envelopes import is_subscribed, passes, received
 from adapters.chat.signal_journal import Journal
 from adapters.chat.signal_rpc import NO_SUCH_METHOD, Rpc, RpcError
-from adapters.chat.signal_wire import Line, Wire
+from adapters.chat.signal_subscription import FORGETS, Subscription, connected, numbers_events
+from adapters.chat.signal_wire import Line
 from adapters.contract import PermanentSourceError, SourceError, TransientSourceError, Warned
-from adapters.exports.fields import identifier, number, objects
+from adapters.exports.fields import identifier, obj, objects, word
 
 SUBSCRIPTIONS_LOOKED_AT: Final = 200
 """signal-cli numbers subscriptions from its start on; one that it makes by itself is looked for among so many."""
@@ -53,12 +54,14 @@ class Intake:
     account: str
     journal: Journal
     source: str
+    last: Callable[[], str] = str
+    """Gives the number of the last event in the log, where signal-cli numbers them."""
     patience: Patience = field(default_factory=Patience)
     warnings: list[Warned] = field(default_factory=list)
     """What a person should know, until somebody takes it."""
-    _subscription: int | None = None
     _offered: float | None = None
     _warned: bool = False
+    _unkept: TransientSourceError | None = None
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _leaving: asyncio.Event = field(default_factory=asyncio.Event)
     _pump: "asyncio.Task[None] | None" = None
@@ -96,47 +99,41 @@ class Intake:
             await self._pump
 
     async def _run(self) -> None:
-        async with Wire(self.address) as wire:
-            rpc = self._rpc = Rpc(wire, self._keep)
-            try:
-                await self._begin(rpc)
-                while not self._leaving.is_set():
-                    await self._steer(rpc)
-                    quick = self.journal.waiting or self._subscription is None
-                    await rpc.receive(self.patience.tick if quick else self.patience.silence)
-                    if time.monotonic() - rpc.heard >= self.patience.silence:
-                        await rpc.call("version")
-                await self._unsubscribe(rpc)
-            finally:
-                await rpc.close()
+        async with connected(self.address, self.account, self._keep, self.last()) as (rpc, subscription):
+            self._rpc = rpc
+            await self._begin(rpc)
+            while not self._leaving.is_set():
+                await self._steer(subscription)
+                quick = self.journal.waiting or not subscription.active
+                await rpc.receive(self.patience.tick if quick else self.patience.silence)
+                if time.monotonic() - rpc.heard >= self.patience.silence:
+                    await rpc.call("version")
+            await subscription.end()
 
     async def _begin(self, rpc: Rpc) -> None:
         await find_account(rpc, self.account)
-        if await receives_on_its_own(rpc):
-            self._warn_of_mode()
+        if self.address.http:  # how it receives is not told there
+            if not numbers_events(await version_of(rpc)):
+                self._warn(FORGETS)
+        elif await receives_on_its_own(rpc):
+            self._warn(ON_START)
 
-    async def _steer(self, rpc: Rpc) -> None:
-        """Subscribe while the log takes what is there, and not otherwise."""
+    async def _steer(self, subscription: Subscription) -> None:
+        """Subscribe while the log and the journal take what is there, and not otherwise."""
         refused = self._offered is not None and time.monotonic() - self._offered > self.patience.log
+        if self._unkept is not None:
+            await subscription.end()  # now nothing more is on its way
+            raise self._unkept
         if refused or self.journal.full:
-            await self._unsubscribe(rpc)
-        elif self._subscription is None:
-            subscription = number(await rpc.call("subscribeReceive", {"account": self.account}))
-            if subscription is None:
-                raise TransientSourceError("signal-cli gives no number of the subscription: is it signal-cli at all?")
-            self._subscription = subscription
-
-    async def _unsubscribe(self, rpc: Rpc) -> None:
-        """Ask for nothing more; what comes until the answer is kept."""
-        if self._subscription is not None:
-            subscription, self._subscription = self._subscription, None
-            await rpc.call("unsubscribeReceive", {"subscription": subscription})
+            await subscription.pause()
+        elif not subscription.active:
+            await subscription.begin()
 
     async def _keep(self, lines: Sequence[tuple[Line, object]]) -> None:
         """Bring lines into the journal; when cancelled, that is finished first: they exist nowhere else."""
         kept = [line for line, value in lines if not passes(value)]
         if any(received(value) is not None and not is_subscribed(value) for _, value in lines):
-            self._warn_of_mode()
+            self._warn(ON_START)
         if not kept:
             return
         work = asyncio.ensure_future(asyncio.to_thread(self.journal.append, kept))
@@ -145,13 +142,16 @@ class Intake:
         except asyncio.CancelledError:
             await asyncio.wait({work})
             raise
+        except TransientSourceError as error:
+            # They wait in memory. To leave at once would lose what is on its way behind them.
+            self._unkept = error
         finally:
             self._arrived.set()
 
-    def _warn_of_mode(self) -> None:
+    def _warn(self, words: str) -> None:
         if not self._warned:
             self._warned = True
-            self.warnings.append(Warned(self.source, ON_START))
+            self.warnings.append(Warned(self.source, words))
 
 
 async def find_account(rpc: Rpc, account: str) -> None:
@@ -170,6 +170,11 @@ async def find_account(rpc: Rpc, account: str) -> None:
         known = ", ".join(numbers) or "none"
         words = f"signal-cli has no account {account} (it has: {known}): link or register it, or mend the setting"
         raise PermanentSourceError(words)
+
+
+async def version_of(rpc: Rpc) -> str:
+    """Ask which signal-cli it is; raises `TransientSourceError`."""
+    return word(obj(await rpc.call("version")).get("version")) or "of an unknown version"
 
 
 async def receives_on_its_own(rpc: Rpc) -> bool:

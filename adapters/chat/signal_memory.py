@@ -25,10 +25,11 @@ EDITS: Final = "edits"
 
 
 class Position(Struct, frozen=True):
-    """The last entry of which journal is in the log."""
+    """The last entry of which journal is in the log, and the number of its event where signal-cli numbers them."""
 
     journal: str
     number: int
+    event: str = ""
     version: int = VERSION
 
 
@@ -40,13 +41,15 @@ class Memory:
         self.account = account
         self.warnings = parts.warnings
         self.position = parts.read(POSITION, Position) or Position("", 0)
+        self.event = self.position.event
+        """The number of the last event that was read, empty while none had one."""
         self._parts = {NUMBERS: Recent(MAX_PEOPLE), NAMES: Recent(MAX_PEOPLE), EDITS: Recent(MAX_EDITS)}
         for part, recent in self._parts.items():
             recent.load(parts.read(part, Names))
 
     def moved(self, journal: str, number: int) -> dict[str, bytes]:
         """Move on, and give the checkpoints that changed."""
-        self.position = Position(journal, number)
+        self.position = Position(journal, number, self.event)
         changed = {POSITION: encode(self.position)}
         for part, recent in self._parts.items():
             if recent.changed:

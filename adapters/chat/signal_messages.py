@@ -12,7 +12,7 @@ from adapters.chat.signal_memory import Memory
 from adapters.chat.signal_words import DELETED, files, kind_of, mentioned, service, shared
 from adapters.chat.words import UNKNOWN_LABEL, bracket, unknown_body
 from adapters.contract import Skipped
-from adapters.exports.fields import Object, number, obj, objects, text, word
+from adapters.exports.fields import Object, misplaced, number, obj, objects, text, word
 from adapters.exports.media import placeholder
 from schemas.captured import CapturedEvent, Thread
 
@@ -105,6 +105,8 @@ class Said:
 
     def _text(self) -> str:
         """Give the words, with the names of those they mention."""
+        if misplaced(self.message.get("message")):
+            raise BadEnvelopeError("bad-text", "a message whose words are no text")
         body = text(self.message.get("message"))
         named = ((number(each.get("start")) or 0, self._named(each)) for each in objects(self.message.get("mentions")))
         return mentioned(body, named) if word(body) else ""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from adapters.chat.signal_wire import Line, Wire
+from adapters.chat.signal_wire import Line, Lines
 from adapters.contract import TransientSourceError
 from adapters.exports.fields import Object, obj, objects, text
 from adapters.files.json_line import BadLine, decode_line
@@ -45,7 +45,7 @@ class Rpc:
     `heard` is when something last came (monotonic seconds).
     """
 
-    def __init__(self, wire: Wire, keep: Keep) -> None:
+    def __init__(self, wire: Lines, keep: Keep) -> None:
         self._wire = wire
         self._keep = keep
         self._ids = count(1)
@@ -66,12 +66,18 @@ class Rpc:
         return objects(answer)
 
     async def receive(self, seconds: float) -> None:
-        """Take what comes, once, waiting so long at most, or until somebody wakes it; raises `TransientSourceError`."""
+        """Take what comes, once, waiting so long at most, or until somebody wakes it; raises `SourceError`."""
         waking = asyncio.create_task(self._awake.wait())
         try:
             await self._take(await self._lines(seconds, waking))
         finally:
             waking.cancel()
+
+    async def drain(self, quiet: float, longest: float) -> None:
+        """Take what is on its way, until nothing came for `quiet` seconds, or for `longest`; raises `SourceError`."""
+        ends = time.monotonic() + longest
+        while time.monotonic() < ends and (lines := await self._lines(quiet)):
+            await self._take(lines)
 
     def wake(self) -> None:
         """End the wait of `receive`, now and from now on."""

@@ -1,5 +1,7 @@
 """The connection to signal-cli: lines of JSON over TCP or a UNIX socket, however the bytes are cut.
 
+Over HTTP it is another one, which gives the same lines: `adapters.chat.signal_http`.
+
 What a broken connection leaves of a line belongs to that connection alone. Source: section 5.1 of the chat platform
 notes; case 55.
 """
@@ -8,7 +10,7 @@ import asyncio
 import socket
 from contextlib import suppress
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from msgspec import Struct
 
@@ -37,21 +39,34 @@ class Line(Struct, frozen=True, gc=False):
         return len(self.raw) == self.size
 
 
-class Splitter:
-    """Makes lines of chunks; keeps the beginning of one at most."""
+class Lines(Protocol):
+    """A connection over which lines are said and heard; every failure is a `SourceError` in words."""
 
-    def __init__(self) -> None:
+    async def send(self, line: bytes) -> None:
+        """Send a line."""
+        ...
+
+    async def read(self) -> list[Line]:
+        """Wait for bytes, and give the lines that end in them, if any."""
+        ...
+
+
+class Splitter:
+    """Makes lines of chunks; keeps the beginning of one at most. `blank` lines are passed over if not asked for."""
+
+    def __init__(self, *, blank: bool = False) -> None:
         self._held = bytearray()
+        self._blank = blank
         self.size = 0
         """Bytes of the line that has begun."""
 
     def feed(self, chunk: bytes) -> list[Line]:
-        """Take bytes as they come, and give the lines that end in them; empty ones are passed over."""
+        """Take bytes as they come, and give the lines that end in them."""
         *ends, rest = chunk.split(b"\n")
         lines = []
         for end in ends:
             self._hold(end)
-            if self.size and not self._held.isspace():
+            if self._blank or (self.size and not self._held.isspace()):
                 lines.append(Line(bytes(self._held), self.size))
             self._held.clear()
             self.size = 0
@@ -74,21 +89,7 @@ class Wire:
         self._splitter = Splitter()
 
     async def __aenter__(self) -> Self:
-        address = self._address
-        try:
-            async with asyncio.timeout(CONNECT_SECONDS):
-                if address.path is not None:
-                    opened = await asyncio.open_unix_connection(address.path)
-                else:
-                    opened = await asyncio.open_connection(address.host, address.port)
-        except TimeoutError:
-            raise TransientSourceError(f"signal-cli does not answer at {address.text}") from None
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise TransientSourceError(f"signal-cli cannot be reached at {address.text}: {reason}") from None
-        self._reader, self._writer = opened
-        if address.path is None:
-            self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._reader, self._writer = await opened(self._address)
         return self
 
     async def __aexit__(
@@ -122,3 +123,19 @@ class Wire:
         if self._splitter.size:
             words += f" in the middle of a line, of which {self._splitter.size} bytes had come"
         return TransientSourceError(words)
+
+
+async def opened(address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Connect to an address; raises `TransientSourceError`."""
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            if address.path is not None:
+                return await asyncio.open_unix_connection(address.path)
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+    except TimeoutError:
+        raise TransientSourceError(f"signal-cli does not answer at {address.text}") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise TransientSourceError(f"signal-cli cannot be reached at {address.text}: {reason}") from None
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return reader, writer

@@ -9,7 +9,7 @@ from adapters.chat.telegram_content import KNOWN, media, media_kind, person_name
 from adapters.chat.telegram_people import People, Speaker
 from adapters.chat.telegram_places import BadUpdateError, Place
 from adapters.chat.words import UNKNOWN_LABEL, integer, unix, unknown_body
-from adapters.exports.fields import Object, identifier, obj, word
+from adapters.exports.fields import Object, identifier, misplaced, obj, word
 from adapters.exports.media import MAX_ATTACHMENTS, placeholder
 from schemas.captured import CapturedEvent
 from schemas.event import Attachment, Citation, EventType
@@ -25,6 +25,8 @@ def message_event(message: Object, kind: str, where: Place, people: People) -> C
         raise BadUpdateError("no-id", "a message without an id")
     if date is None:
         raise BadUpdateError("no-date", "a message whose date is no time")
+    if misplaced(message.get("text")) or misplaced(message.get("caption")):
+        raise BadUpdateError("bad-text", "a message whose words are no text")
     event = _said(message, kind) or _happened(message) or _unknown(message, kind)
     if event is None:
         return None

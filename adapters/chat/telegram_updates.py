@@ -110,10 +110,14 @@ class Updates:
             found = self._message(kind, body)
         else:
             found = happenings(Happening(kind, body, update.number, self._people, self._places, self._memory))
+        nothing = True
         for each in found:
+            nothing = False
             yield each if isinstance(each, Skipped) else self._heard(*each)
             if not isinstance(each, Skipped) and UNKNOWN_LABEL in each[1].labels:
                 yield Skipped("empty", "unknown kind of update or message")  # beside its event: a sign of a new format
+        if nothing:
+            yield Skipped("empty", "update that changes nothing")
         self.time = unix(body.get("edit_date")) or unix(body.get("date")) or self.time
 
     def _message(self, kind: str, message: Object) -> Iterator[tuple[Thread, CapturedEvent] | Skipped]:

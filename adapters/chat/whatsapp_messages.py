@@ -14,7 +14,7 @@ from adapters.chat.whatsapp_content import citations_of, read_content, type_of
 from adapters.chat.whatsapp_people import Directory, person_id
 from adapters.chat.words import UNKNOWN_LABEL, bracket, unix
 from adapters.contract import Element, Heard, Skipped
-from adapters.exports.fields import Object, identifier, obj, word
+from adapters.exports.fields import Object, identifier, misplaced, obj, word
 from schemas.captured import CapturedEvent, Thread
 from schemas.event import EventType
 
@@ -141,6 +141,9 @@ def _sender(message: Object, line: Line) -> str | None:
 
 
 def _content(spoken: _Spoken, message: Object) -> Iterator[Element]:
+    body = obj(message.get(type_of(message)))
+    if misplaced(body.get("body")) or misplaced(body.get("caption")):
+        raise BadElementError("bad-text", "a message whose words are no text")
     said = read_content(message)
     if said is None:
         yield Skipped("empty", "message without words")

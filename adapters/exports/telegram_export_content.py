@@ -6,7 +6,7 @@ Source: section 2.5 of the chat platform notes; the exporter's own `export_outpu
 from typing import Final
 
 from adapters.chat.telegram_words import PHOTO_TYPE, contact
-from adapters.chat.words import bracket, choices, joined, place
+from adapters.chat.words import bracket, choices, joined, nested_words, place
 from adapters.exports.fields import Object, first_word, obj, objects, text, word
 from adapters.exports.media import attachment
 from schemas.event import Attachment
@@ -39,6 +39,12 @@ def words(message: Object) -> str:
     """Give the text of a message: whole strings and entities joined, whichever form the exporter's version has."""
     whole = joined(message.get("text"))
     return whole if word(whole) else joined(message.get("text_entities"))
+
+
+def odd_text(message: Object) -> tuple[str, str] | None:
+    """Give the name and the words of a text in a form that no version of the exporter was known to have."""
+    value = message.get("text")
+    return ("text", nested_words(value)) if value and not isinstance(value, str) else None
 
 
 def media(message: Object) -> list[Attachment]:

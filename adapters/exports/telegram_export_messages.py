@@ -14,7 +14,7 @@ from adapters.contract import MAX_SAMPLE_BYTES, Element, Heard, ReadOptions, Rej
 from adapters.exports.fields import Object, number, obj, objects, text, word
 from adapters.exports.fields import array as items
 from adapters.exports.media import placeholder
-from adapters.exports.telegram_export_content import KNOWN, media, shared, words
+from adapters.exports.telegram_export_content import KNOWN, media, odd_text, shared, words
 from adapters.exports.wall_clock import WallClock
 from schemas.captured import CapturedEvent, RawTime, Thread
 
@@ -65,7 +65,7 @@ class TelegramChat:
         said = "\n".join(part for part in (words(message), shared(message)) if word(part))
         raw_type = "/".join(filter(None, ("message", word(message.get("media_type")))))
         if not said and not attachments:
-            unknown = unknown_body(message, KNOWN)
+            unknown = unknown_body(message, KNOWN) or odd_text(message)
             if unknown is None:
                 return None
             raw_type, said = f"message/{unknown[0]}", unknown[1] or f"[{unknown[0]}]"

@@ -76,6 +76,21 @@ def test_an_unknown_body_gives_its_words() -> None:
     assert second.text == "after"
 
 
+@pytest.mark.parametrize(
+    ("members", "text", "raw_type"),
+    [
+        ({"text": ..., "rich_message": "plain words"}, "plain words", "message/rich_message"),
+        ({"text": "", "blocks": [{"rows": [[{"text": "c1"}, {"text": "c2"}]]}]}, "c1\nc2", "message/blocks"),
+        ({"text": {"blocks": [{"text": "in a new form"}]}}, "in a new form", "message/text"),
+        ({"text": 7}, "[text]", "message/text"),
+    ],
+)
+def test_words_in_a_form_that_is_not_known_are_kept(members: dict, text: str, raw_type: str) -> None:
+    """The kind of case 21: another key, a text that is no object, a known key with another shape."""
+    event = one({name: value for name, value in {**telegram_message(1), **members}.items() if value is not ...})
+    assert (event.text, event.raw_type) == (text, raw_type)
+
+
 def test_an_unknown_body_without_words_gives_its_name() -> None:
     message = telegram_message(1, giveaway_information={"months": 3})
     del message["text"]

@@ -75,6 +75,21 @@ def test_year_first() -> None:
     assert told(elements) == [("message", "user", "traço"), ("message", "self", "barra")]
 
 
+@pytest.mark.parametrize(
+    "date",
+    [
+        "2023-12-20, 17:46", "2023/12/20, 17:46", "2023/12/20, 5:46 pm", "2023-12-20 17:46", "2023.12.20, 17:46",
+        "2023. 12. 20. 17:46", "2023年12月20日 17:46", "2023. 12. 20. 오후 5:46",
+    ],
+)  # fmt: skip
+def test_each_style_that_begins_with_the_year(date: str) -> None:
+    """Case 37: alone in its file; nothing else is needed to know the order."""
+    elements = read(READER, f"{date} - Ana: a\n{date} - Op: b: c\n".encode(), "x.txt", **SETTINGS)
+    assert times(elements) == ["2023-12-20T20:46:00.000Z"] * 2
+    assert told(elements) == [("message", "user", "a"), ("message", "self", "b: c")]
+    assert warned(elements) == []
+
+
 def test_media_markers_in_any_language() -> None:
     """Case 39."""
     elements = of_case(39)
@@ -233,6 +248,16 @@ def test_the_order_of_dates_is_decided_by_the_whole_file(dates: list[str], first
         ("<Media weggelaten>", "[media]", "media", None),
         ("<Без медиафайлов>", "[media]", "media", None),
         ("<Arquivo de mídia oculto>", "[media]", "media", None),
+        ("<Παραλείφθηκαν πολυμέσα>", "[media]", "media", None),
+        ("<ไม่รวมสื่อ>", "[media]", "media", None),
+        ("<Bỏ qua Media>", "[media]", "media", None),
+        ("<मीडिया छोड़ा गया>", "[media]", "media", None),
+        ("<メディアは含まれていません>", "[media]", "media", None),
+        ("<Se omitió el archivo multimedia>", "[media]", "media", None),
+        ("<View once voice message omitted>", "[audio]", "audio", None),
+        (LRM + "视频已略去", "[video]", "video", None),
+        (LRM + "<附件\uff1a0003-PHOTO.jpg>", "[image: image/jpeg]", "image", "0003-PHOTO.jpg"),
+        ("DOC-20210803-WA0009. (file attached)", "[file: DOC-20210803-WA0009.]", "file", "DOC-20210803-WA0009."),
         (LRM + "image omitted", "[image]", "image", None),
         (LRM + "Bild weggelassen", "[image]", "image", None),
         (LRM + "vidéo absente", "[video]", "video", None),
@@ -275,7 +300,7 @@ def test_edited_messages_lose_the_marker(marker: str) -> None:
 @pytest.mark.parametrize(
     "marker",
     [
-        "This message was deleted", "You deleted this message.", "Diese Nachricht wurde gelöscht.",
+        "This message was deleted", "Bu mesaj silindi.", "You deleted this message.", "Diese Nachricht wurde gelöscht.",
         "Ce message a été supprimé",
     ],
 )  # fmt: skip

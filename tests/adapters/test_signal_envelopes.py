@@ -62,6 +62,12 @@ def test_an_envelope_that_cannot_be_decrypted_is_a_status_and_a_warning() -> Non
     assert "signal-cli trust" in warning.message
 
 
+def test_words_that_are_no_text_are_rejected_and_not_passed_over() -> None:
+    elements = read(envelope(1, body=data(1, 5)), envelope(2))
+    assert [bad.reason for bad in rejected(elements)] == ["bad-text"]
+    assert len(heard(elements)) == 1
+
+
 def test_wrapped_and_bare_notifications_are_one_message() -> None:
     """Case 49."""
     given_ = json.loads(case(49))

@@ -2,25 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 
 import pytest
 
-from adapters.chat.signal import SignalSource
 from adapters.chat.signal_address import Address
-from adapters.chat.signal_intake import Patience
-from ingest.capture import Capturing, Pauses
-from ingest.health import Health, SourceHealth, SourceState
+from ingest.health import SourceState
 from ingest.log.contract import LogError
-from ingest.metrics import Metrics
-from schemas.captured import decode_record
 from tests.support.fake_signal import ACCOUNT, FakeSignal
 from tests.support.messengers import case
-from tests.support.signal_live import data, envelope, line
-from tests.support.sources import MemoryLog, until
-
-FAST = Pauses(first=0.02, longest=0.2, permanent=0.05)
-QUICK = Patience(log=0.1, tick=0.02, silence=0.2)
+from tests.support.signal_live import envelope, line
+from tests.support.signal_run import Run, has, words
+from tests.support.sources import MemoryLog
 
 
 @pytest.fixture
@@ -29,44 +21,8 @@ def daemon():
         yield fake
 
 
-class Run:
-    """A source that is followed into a log in memory, until a condition holds."""
-
-    def __init__(self, daemon: FakeSignal, path, log: MemoryLog | None = None, patience: Patience = QUICK) -> None:
-        self.daemon, self.log = daemon, log or MemoryLog()
-        self.adapter = SignalSource("signal.ops", ACCOUNT, Address.of(daemon.address), path / "j", patience)
-
-    def __call__(self, *steps: Callable[["Run"], object]) -> "Run":
-        asyncio.run(self._follow(steps))
-        return self
-
-    async def _follow(self, steps: tuple[Callable[["Run"], object], ...]) -> None:
-        whole = Health()
-        capturing = Capturing(self.log, [self.adapter], whole, Metrics(), pauses=FAST)
-        self.health: SourceHealth = whole.sources["signal.ops"]
-        capturing.start()
-        try:
-            for step in steps:
-                await until(lambda step=step: step(self))
-        finally:
-            await capturing.stop()
-
-    @property
-    def texts(self) -> list[str]:
-        records = [decode_record(r.value) for r in self.log.records if r.topic.endswith("captured")]
-        return [event.text for record in records for event in record.events]
-
-
-def has(*texts: str) -> Callable[[Run], object]:
-    return lambda run: run.texts == list(texts)
-
-
 def subscribed(run: Run) -> object:
     return run.daemon.subscriptions
-
-
-def words(number: int, text: str) -> dict:
-    return envelope(number, body=data(number, text))
 
 
 def test_what_came_while_nobody_read_is_read(daemon, tmp_path) -> None:

@@ -36,6 +36,33 @@ def test_a_poisoned_update_costs_itself() -> None:
     assert (last.event.type, last.meta.raw_type) == ("status", "holographic_call")
 
 
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"text": ["a"]}, "bad-text"),
+        ({"text": None, "caption": {"x": 1}}, "bad-text"),
+        ({"date": 1e30}, "no-date"),
+        ({"date": True}, "no-date"),
+        ({"message_id": "x"}, "no-id"),
+        ({"chat": {}}, "no-chat"),
+    ],
+)
+def test_poison_of_every_kind_is_kept_and_named(members: dict, reason: str) -> None:
+    """The kind of case 05: nothing is passed over as if nobody had said anything, and what comes after is read."""
+    poison = message(1, **members)
+    elements = read(update(1, "message", poison), update(2, "message", message(2, text="after")))
+    (bad,) = rejected(elements)
+    assert (bad.reason, json.loads(bad.sample)["message"]) == (reason, json.loads(json.dumps(poison)))
+    assert [event.text for event in heard(elements)] == ["after"]
+
+
+def test_an_update_that_changes_nothing_is_counted() -> None:
+    body = {"business_connection_id": "bc1", "chat": {"id": 7, "type": "private"}, "message_ids": []}
+    assert [found.what for found in skipped(read(update(1, "deleted_business_messages", body)))] == [
+        "update that changes nothing"
+    ]
+
+
 def test_reactions_have_the_ids_that_exports_give() -> None:
     body = {
         "chat": GROUP, "message_id": 5, "user": ANA, "date": DATE,

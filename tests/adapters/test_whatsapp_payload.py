@@ -52,7 +52,9 @@ def test_a_second_delivery_adds_nothing() -> None:
     assert len(imported(read(case(45), case(45))).events) == 5
 
 
-@pytest.mark.parametrize("bad", [None, 7, "x", [], {}, {"id": "wamid.9"}, message(9, timestamp="soon")])
+@pytest.mark.parametrize(
+    "bad", [None, 7, "x", [], {}, {"id": "wamid.9"}, message(9, timestamp="soon"), message(9, text={"body": 5})]
+)
 def test_a_bad_element_costs_itself(bad: object) -> None:
     elements = read(messages(message(1), bad, message(2)))
     assert texts(elements) == ["words", "words"]

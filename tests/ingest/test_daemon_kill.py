@@ -8,13 +8,12 @@ import time
 import pytest
 
 from tests.support.daemon import Home, SessionFile, Zygote, eventually, session_file, texts_by_thread
+from tests.support.kills import kill_at_random
 
 KILLS = int(os.environ.get("SESSION_TRIAGE_TEST_KILLS", "50"))
 """`make bench` and `make soak` set more."""
 
 FILES = 4
-LONGEST_LIFE = 1.5
-"""Times what a daemon takes to have read something here: from the middle of the start to well into reading."""
 
 
 class Writer(threading.Thread):
@@ -50,14 +49,7 @@ def test_every_line_exactly_once_and_in_order_after_random_kills(home, seed):
     zygote, writer = Zygote(home), Writer(files, seed)
     try:
         writer.start()
-        begun, pid = time.monotonic(), zygote.start()
-        eventually(lambda: texts_by_thread(home))
-        longest = LONGEST_LIFE * (time.monotonic() - begun)
-        zygote.kill(pid)
-        for _ in range(KILLS):
-            pid = zygote.start()
-            time.sleep(chance.uniform(0.0, longest))
-            zygote.kill(pid)
+        kill_at_random(zygote, chance, KILLS, lambda: texts_by_thread(home))
         writer.finish()
         seen_before = sum(map(len, texts_by_thread(home).values()))
         assert seen_before > 0, "no daemon lived long enough to be killed at work"

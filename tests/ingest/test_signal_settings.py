@@ -32,7 +32,9 @@ def test_an_account_is_a_source_with_a_journal_of_its_own(given, tmp_path):
     assert not source.journal.exists()
 
 
-@pytest.mark.parametrize("address", ["/run/signal-cli/socket", "signal.example:7583", "[::1]:7583"])
+@pytest.mark.parametrize(
+    "address", ["/run/signal-cli/socket", "signal.example:7583", "[::1]:7583", "http://127.0.0.1:8080", "http://[::1]:1/"]
+)
 def test_addresses_are_sockets_and_ports(given, address):
     given(account=NUMBER, address=address)
     assert places_of(load())["signal.ops"] == [address]
@@ -45,7 +47,7 @@ def test_addresses_are_sockets_and_ports(given, address):
         ({"account": "15550100001"}, "the number of the account as signal-cli has it"),
         ({"account": NUMBER, "address": "localhost"}, "an address of signal-cli"),
         ({"account": NUMBER, "address": "localhost:99999"}, "an address of signal-cli"),
-        ({"account": NUMBER, "address": "http://localhost:1"}, "an address of signal-cli"),
+        ({"account": NUMBER, "address": "https://localhost:1"}, "an address of signal-cli"),
         ({"account": NUMBER, "token": "x"}, "there is no such setting"),
     ],
 )

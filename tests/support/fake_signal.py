@@ -25,11 +25,12 @@ class FakeSignal:
 
     def __init__(self, path: Path | None = None, *, single: bool = False, on_start: bool = False) -> None:
         self.single, self.on_start, self.mute = single, on_start, False
+        self.version = "0.13.19"
         self.accounts = [ACCOUNT]
         self.waiting: deque[dict[str, Any]] = deque()
         self.delivered: list[dict[str, Any]] = []
         self.calls: list[str] = []
-        self.connections: list[_Connection] = []
+        self.connections: list[Connection] = []
         self.lock = threading.RLock()
         self.numbers = count()
         self._server = socket.socket(socket.AF_UNIX if path else socket.AF_INET)
@@ -79,11 +80,15 @@ class FakeSignal:
             for connection in list(self.connections):
                 connection.close()
 
+    def connect(self, peer: socket.socket) -> "Connection":
+        """Make a connection with a client."""
+        return Connection(self, peer)
+
     def _accept(self) -> None:
         with suppress(OSError):  # closed
             while True:
                 peer, _ = self._server.accept()
-                connection = _Connection(self, peer)
+                connection = self.connect(peer)
                 with self.lock:
                     self.connections.append(connection)
                     if self.on_start:
@@ -91,77 +96,77 @@ class FakeSignal:
                 threading.Thread(target=connection.run, daemon=True).start()
 
 
-class _Connection:
+class Connection:
     """One client: its subscriptions, by number, and whether each is the daemon's own (bare notifications)."""
 
     def __init__(self, daemon: FakeSignal, peer: socket.socket) -> None:
         self.subscriptions: dict[int, bool] = {}
-        self._daemon = daemon
-        self._peer = peer
+        self.daemon = daemon
+        self.peer = peer
 
     def run(self) -> None:
-        with suppress(OSError), self._peer.makefile("rb") as lines:
+        with suppress(OSError), self.peer.makefile("rb") as lines:
             for line in lines:
-                with self._daemon.lock:
-                    self._serve(line)
-                    self._daemon.flow()
+                with self.daemon.lock:
+                    self.say(self.answered(line))
+                    self.daemon.flow()
         self.close()
 
     def say(self, value: object) -> None:
         self.send(json.dumps(value).encode() + b"\n")
 
     def send(self, data: bytes) -> None:
-        if not self._daemon.mute:
+        if not self.daemon.mute:
             with suppress(OSError):  # who went away has lost it: so it is with the real one
-                self._peer.sendall(data)
+                self.peer.sendall(data)
 
     def close(self) -> None:
-        with self._daemon.lock:
-            if self in self._daemon.connections:
-                self._daemon.connections.remove(self)
+        with self.daemon.lock:
+            if self in self.daemon.connections:
+                self.daemon.connections.remove(self)
         with suppress(OSError):
-            self._peer.shutdown(socket.SHUT_RDWR)
-        self._peer.close()
+            self.peer.shutdown(socket.SHUT_RDWR)
+        self.peer.close()
 
-    def _serve(self, line: bytes) -> None:
+    def answered(self, line: bytes) -> Any:
+        """Give the answer to one call, or to several."""
         try:
             asked = json.loads(line)
         except ValueError:
-            self.say({"jsonrpc": "2.0", "error": {"code": -32700, "message": "Parse error"}, "id": None})
-            return
-        self.say([self._answer(each) for each in asked] if isinstance(asked, list) else self._answer(asked))
+            return {"jsonrpc": "2.0", "error": {"code": -32700, "message": "Parse error"}, "id": None}
+        return [self._answer(each) for each in asked] if isinstance(asked, list) else self._answer(asked)
 
     def _answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        if not self._daemon.calls or self._daemon.calls[-1] != asked["method"]:
-            self._daemon.calls.append(asked["method"])
+        if not self.daemon.calls or self.daemon.calls[-1] != asked["method"]:
+            self.daemon.calls.append(asked["method"])
         told = self._do(asked["method"], asked.get("params") or {})
-        outcome = {"result": told} if not isinstance(told, _Refused) else {"error": vars(told)}
+        outcome = {"result": told} if not isinstance(told, Refused) else {"error": vars(told)}
         return {"jsonrpc": "2.0", **outcome, "id": asked["id"]}
 
     def _do(self, method: str, params: dict[str, Any]) -> Any:
-        if "account" in params and not self._daemon.single and params["account"] not in self._daemon.accounts:
-            return _Refused(-32602, "Specified account does not exist")
+        if "account" in params and not self.daemon.single and params["account"] not in self.daemon.accounts:
+            return Refused(-32602, "Specified account does not exist")
         done = getattr(self, f"_{method}", None)
-        return done(params) if done else _Refused(-32601, "Method not implemented")
+        return done(params) if done else Refused(-32601, "Method not implemented")
 
     def _version(self, _: object) -> Any:
-        return {"version": "0.13.19"}
+        return {"version": self.daemon.version}
 
     def _listAccounts(self, _: object) -> Any:  # noqa: N802 - called as the method is
-        if self._daemon.single:
-            return _Refused(-32601, "Method not implemented")
-        return [{"number": number} for number in self._daemon.accounts]
+        if self.daemon.single:
+            return Refused(-32601, "Method not implemented")
+        return [{"number": number} for number in self.daemon.accounts]
 
     def _subscribeReceive(self, _: object) -> Any:  # noqa: N802
-        number = next(self._daemon.numbers)
+        number = next(self.daemon.numbers)
         self.subscriptions[number] = False
         return number
 
     def _unsubscribeReceive(self, params: dict[str, Any]) -> Any:  # noqa: N802
         known = self.subscriptions.pop(params.get("subscription", -1), None) is not None
-        return {} if known else _Refused(-1, "Unknown subscription id")
+        return {} if known else Refused(-1, "Unknown subscription id")
 
 
-class _Refused:
+class Refused:
     def __init__(self, code: int, message: str) -> None:
         self.code, self.message, self.data = code, message, None
