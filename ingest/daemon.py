@@ -23,6 +23,7 @@ from ingest.advice import advise
 from ingest.capture import Capturing
 from ingest.endpoints import HttpServer, PortInUseError, server_of
 from ingest.health import Health
+from ingest.heartbeat import Heartbeat
 from ingest.locks import DAEMON_LOCK, PROCESSORS_LOCK, Lock, holder, try_lock
 from ingest.log.contract import EventLog, LogError, Retention, Topic
 from ingest.log.open import open_log
@@ -99,12 +100,14 @@ class Daemon:
         if processing:
             processing.start()
         await start_parts(self.parts, Context(self.settings, self.log, self.health, self.metrics))
-        chores = [
-            asyncio.create_task(self._chore("beat", self._beat())),
-            asyncio.create_task(self._chore("retention", self._retain())),
-            asyncio.create_task(self._chore("log", watch_log(self.log, self.health))),
-            asyncio.create_task(self._chore("advice", advise(self.settings, self.log, self.health))),
-        ]
+        works = {
+            "beat": self._beat(),
+            "retention": self._retain(),
+            "log": watch_log(self.log, self.health),
+            "heartbeat": Heartbeat(self.log, self.health, self.metrics, wake).run(),
+            "advice": advise(self.settings, self.log, self.health),
+        }
+        chores = [asyncio.create_task(self._chore(name, work)) for name, work in works.items()]
         await stop.wait()
         await self._drain(capturing, processing, chores)
 
@@ -113,16 +116,14 @@ class Daemon:
             return None
         return processing_of(self.settings, self.log, self.health, self.metrics, self.turn)
 
-    async def _drain(
-        self, capturing: Capturing, processing: Processors | None, chores: list[asyncio.Task[None]]
-    ) -> None:
+    async def _drain(self, sources: Capturing, processing: Processors | None, chores: list[asyncio.Task[None]]) -> None:
         self.health.stopping = True
         self.notifier.stopping()
         self.notifier.extend_timeout(DRAIN_SECONDS + 1)
         _log.info("stopping")
         for chore in chores:
             chore.cancel()
-        await capturing.stop()
+        await sources.stop()
         if processing:
             await processing.stop()
         await stop_parts(self.parts)

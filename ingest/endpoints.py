@@ -30,6 +30,9 @@ _BACKLOG: Final = 64
 _GRACE_SECONDS: Final = 2
 """Requests here take milliseconds; a stop does not wait longer for a client that reads slowly."""
 
+_TICK_SECONDS: Final = 1.0
+"""The resolution of the `Date` header."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -156,11 +159,26 @@ def server_of(
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to the daemon."""
+    """Leaves signals to the daemon, and sleeps while nobody asks: uvicorn's own loop wakes ten times a second."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._leave = asyncio.Event()
+
+    def leave(self) -> None:
+        """Stop answering."""
+        self.should_exit = True
+        self._leave.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        """Keep the `Date` of answers up to date until told to leave."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._leave.wait(), _TICK_SECONDS)
 
 
 class HttpServer:
@@ -183,7 +201,7 @@ class HttpServer:
 
     async def stop(self) -> None:
         """Finish the requests at hand, at most for the grace period."""
-        self._server.should_exit = True
+        self._server.leave()
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
         self._bound.close()

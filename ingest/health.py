@@ -174,6 +174,8 @@ class Health:
     """What a person should see to, by source, though everything works (`ingest.advice`)."""
     expiring: dict[str, int] = field(default_factory=dict)
     """Unread files that their own program is about to delete, by source."""
+    round_ended: float | None = None
+    """When the processors of this process last went round without a fault (monotonic seconds); None without any."""
     log_open: bool = False
     stopping: bool = False
 

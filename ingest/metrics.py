@@ -36,6 +36,9 @@ MAX_REASONS: Final = 40
 _PUBLISH_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds around a disk sync (3 to 10 ms on common disks), up to a disk in trouble."""
 
+_END_TO_END_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+"""Seconds from a live pipeline that is idle to one that works off a long import."""
+
 _logger = logging.getLogger(__name__)
 
 DROPPED: Final = ("empty", "hidden", "duplicate")
@@ -77,6 +80,18 @@ class Metrics:
         self.publish_seconds = Histogram(
             "ingest_publish_seconds", "Duration of one append to the log", buckets=_PUBLISH_BUCKETS, registry=registry
         )
+        self._end_to_end = Histogram(
+            "ingest_end_to_end_seconds",
+            "From a moment until everything captured before it was worked off by every consumer",
+            buckets=_END_TO_END_BUCKETS,
+            registry=registry,
+        )
+        self._through = Gauge(
+            "ingest_end_to_end_timestamp_seconds",
+            "Everything that was in the log at this moment has gone all the way",
+            registry=registry,
+        )
+        self._through.set_to_current_time()  # an age from the start on, also where no mark gets through
         self.processed = Counter(
             "processor_records", "Records that processors have worked off in this process", registry=registry
         )
@@ -103,6 +118,11 @@ class Metrics:
     def in_flight(self, source: str, events: int) -> None:
         """Set how many events are on their way into the log."""
         self._in_flight.labels(source).set(events)
+
+    def went_through(self, moment: float, seconds: float) -> None:
+        """Note that what was in the log at a Unix time has gone all the way, so many seconds later."""
+        self._end_to_end.observe(seconds)
+        self._through.set(moment)
 
     def watch(self, health: Health, log: EventLog) -> None:
         """Read gauges of sources, processors and the log when somebody scrapes."""

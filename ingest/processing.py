@@ -5,6 +5,8 @@ Only one process runs them on a state directory: while another one does, such as
 
 import asyncio
 import contextlib
+import math
+import time
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -18,8 +20,9 @@ from ingest.metrics import Metrics
 
 PART: Final = "processors"
 
-POLL_SECONDS: Final = 0.5
-"""How often is looked for records that other processes appended, such as an import; also the pace of ticks."""
+POLL_SECONDS: Final = 1.0
+"""How often is looked for records that other processes appended, such as an import; also the pace of ticks. What this
+process captures is worked off at once."""
 
 LOCK_POLL_SECONDS: Final = 0.5
 
@@ -76,6 +79,7 @@ class Processing:
 
     async def _run(self) -> None:
         await self._take_turn()
+        self._health.round_ended = -math.inf  # none yet
         backoff = self._pauses.backoff()
         while not self._stop.is_set():
             self._wake.clear()
@@ -87,6 +91,7 @@ class Processing:
                 await _pause(self._stop, backoff.next())
                 continue
             backoff.reset()
+            self._health.round_ended = time.monotonic()
             self._health.problems.pop(PART, None)
             self._metrics.processed.inc(done)
             if not done:

@@ -18,8 +18,9 @@ from triage.metrics import TriageMetrics
 from triage.reader import Reader
 from triage.store.database import Store
 
-WAIT_S: Final = 0.5
-"""How long to wait for appends before looking whether to stop, and whether decisions are to be told."""
+WAIT_S: Final = 1.0
+"""How long to wait for appends before looking whether to stop, and whether decisions are to be told: a stop has nine
+seconds, and each look costs an idle daemon two changes of threads."""
 
 TELL_S: Final = 2.0
 """Between two looks for decisions that are to be told: other processes make them."""

@@ -60,8 +60,7 @@ class DropAdapter:
         stop = threading.Event()
         try:
             while True:
-                await asyncio.to_thread(self.folder.prepare)
-                names, warnings = await asyncio.to_thread(self.folder.look)
+                names, warnings = await asyncio.to_thread(self._look)
                 if warnings:
                     yield Capture(warnings)
                 for name in names:
@@ -79,6 +78,11 @@ class DropAdapter:
     async def check(self) -> list[Finding]:
         """See `Checked`."""
         return await asyncio.to_thread(drop_findings, self.folder.path)
+
+    def _look(self) -> tuple[list[str], list[Warned]]:
+        """See `DropFolder.look`; the folder is made anew where somebody has removed it."""
+        self.folder.prepare()
+        return self.folder.look()
 
     async def _take(
         self, name: str, states: Mapping[str, bytes], stop: threading.Event

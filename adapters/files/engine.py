@@ -83,7 +83,7 @@ class TailEngine:
         self._backfill: deque[KnownFile] = deque()
         self._live: deque[KnownFile] = deque()
         self._live_next = True
-        self._hot: dict[str, float] = {}
+        self.hot: dict[str, float] = {}  # what `glance` looks at, and when it changed
         self._first_sight = None if SOURCE_PART in checkpoints else int(clock())
         self._last_sweep = self._sweep_seconds = 0.0
 
@@ -140,7 +140,7 @@ class TailEngine:
                 status = os.stat(path)  # noqa: PTH116 - a plain string all the way
             except OSError:
                 search = search or path in self._known.by_path
-                self._hot.pop(path, None)
+                self.hot.pop(path, None)
                 continue
             if not self._discovery.wants(path):
                 search = search or os.path.isdir(path)  # noqa: PTH112
@@ -157,8 +157,8 @@ class TailEngine:
     def glance(self) -> bool:
         """Look at the files that changed lately; returns as `look` does."""
         oldest = self._clock() - HOT_SECONDS
-        self._hot = {path: changed for path, changed in self._hot.items() if changed >= oldest}
-        return self.look(self._hot)
+        self.hot = {path: changed for path, changed in self.hot.items() if changed >= oldest}
+        return self.look(self.hot)
 
     def read(self) -> Capture | None:
         """Read the next capture, bounded in bytes, elements and time; None when there was nothing to tell."""
@@ -187,7 +187,7 @@ class TailEngine:
             file.skip = self._skip_all or (self._since is not None and status.st_mtime < self._since)
         for former in self._known.renamed:
             self._reading.drop(former)
-            self._hot.pop(former, None)
+            self.hot.pop(former, None)
         self._known.renamed.clear()
         if file.wants_look(status):
             self._line_up(file, status, first=first)
@@ -205,10 +205,10 @@ class TailEngine:
             self._live.append(file)
 
     def _heat(self, path: str) -> None:
-        self._hot.pop(path, None)
-        self._hot[path] = self._clock()
-        if len(self._hot) > MAX_HOT:
-            del self._hot[next(iter(self._hot))]
+        self.hot.pop(path, None)
+        self.hot[path] = self._clock()
+        if len(self.hot) > MAX_HOT:
+            del self.hot[next(iter(self.hot))]
 
     def _turn(self, budget: Budget) -> None:
         """Let the next file have its turn, the two queues in alternation."""

@@ -51,6 +51,7 @@ class FakeBotApi:
         self.on_poll: Callable[[int], object] = lambda _: None
         """Told the offset of each call before anything is confirmed."""
         self._poller = 0
+        self._lock = threading.Lock()  # what arrives while something is confirmed stays
         routes = [Route("/bot{token}/{method}", self._answer, methods=["GET", "POST"])]
         config = uvicorn.Config(Starlette(routes=routes), log_config=None, access_log=False, port=0, lifespan="off")
         self._server = uvicorn.Server(config)
@@ -73,7 +74,8 @@ class FakeBotApi:
         for update in updates:
             kind = next(name for name in update if name != "update_id")
             if kind in self.allowed if self.allowed else kind not in OFF_UNLESS_NAMED:
-                self.queue.append(update)
+                with self._lock:
+                    self.queue.append(update)
 
     @property
     def pending(self) -> list[int]:
@@ -131,7 +133,8 @@ class FakeBotApi:
         if "allowed_updates" in asked:
             self.allowed = json.loads(asked["allowed_updates"]) or None
         if not self.deaf:
-            self._confirm(offset)
+            with self._lock:
+                self._confirm(offset)
         while not self.queue and time.monotonic() < until and not self._server.should_exit:
             await asyncio.sleep(0.005)
             if self._poller != mine:
