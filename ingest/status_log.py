@@ -24,8 +24,20 @@ class LogView(Struct, rename="camel"):
     problem: str | None = None
 
 
+class PartitionView(Struct, rename="camel"):
+    """How far a processor is behind on one partition: at most, where the log is not exact."""
+
+    partition: int
+    committed: int
+    end_offset: int
+    lag: int
+
+
 class ProcessorView(Struct, rename="camel"):
-    """One processor: how far it is behind, and what it counted."""
+    """One processor, or on Kafka the workers' group: how far it is behind over all partitions, and what it counted.
+
+    `counts` is empty on Kafka, where each worker counts for itself, in its metrics.
+    """
 
     name: str
     topic: str
@@ -33,6 +45,7 @@ class ProcessorView(Struct, rename="camel"):
     lag_seconds: float
     last_commit_iso: str | None
     counts: dict[str, int]
+    partitions: list[PartitionView] = []
 
 
 def read_log(settings: Settings) -> tuple[LogView, list[ProcessorView], LogStatus]:
@@ -57,8 +70,9 @@ def _processors(found: LogStatus, ages: Mapping[tuple[str, str], float]) -> list
     views: dict[tuple[str, str], ProcessorView] = {}
     for group in found.groups:
         place = group.group, str(group.topic)
-        view = views.setdefault(place, ProcessorView(*place, 0, ages[place], None, dict(group.counts)))
+        view = views.setdefault(place, ProcessorView(*place, 0, ages[place], None, dict(group.counts), []))
         view.lag += group.lag
+        view.partitions.append(PartitionView(group.partition, group.committed, group.end_offset, group.lag))
         if group.last_commit_ms is not None:
             view.last_commit_iso = max(view.last_commit_iso or "", iso(group.last_commit_ms / 1000))
     return list(views.values())

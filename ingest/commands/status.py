@@ -94,7 +94,8 @@ def _processors(processors: list[ProcessorView]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for view in processors:
         oldest = age(view.lag_seconds, "") if view.lag else "-"
-        counts = (_count(view.counts.get(name, 0)) for name in ("emitted", "rejected"))
+        # What nobody counted here is unknown, not none: workers on Kafka count in their metrics.
+        counts = (_count(view.counts.get(name, 0)) if view.counts else "-" for name in ("emitted", "rejected"))
         table.add_row(Text(view.name), view.topic, _count(view.lag), oldest, *counts)
     return table
 

@@ -49,14 +49,18 @@ def show_topics(settings: Settings, console: Console, *, create: bool, as_json: 
 
 
 def _look(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:
-    from ingest.log.kafka.errors import explain  # noqa: PLC0415 - an extra, asked for above
+    return asyncio.run(_asked(settings, create=create))
+
+
+async def _asked(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:
+    from ingest.log.kafka.diagnosis import diagnose  # noqa: PLC0415 - an extra, asked for above
 
     try:
-        return asyncio.run(asyncio.wait_for(_survey(settings, create=create), SECONDS))
+        return await asyncio.wait_for(_survey(settings, create=create), SECONDS)
     except LogError:
         raise
     except Exception as error:  # the library's own kinds are many
-        raise explain(error, settings, "looking at the topics") from error
+        raise await diagnose(error, settings, "looking at the topics") from error
 
 
 async def _survey(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:

@@ -5,7 +5,7 @@ a durable group has not read it. Freed pages are given back to the disk.
 """
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Final
 
@@ -30,7 +30,18 @@ _SLICE_PAGES: Final = 2_000
 _GRACE_MS: Final = 24 * 3600 * 1000
 """An event is appended later than the record that held it, by the lag of its processor: a day is ample."""
 
-_TIME_BYTES: Final = 8
+TIME_BYTES: Final = 8
+"""At the beginning of each value of `REMEMBERING_STORE`."""
+
+
+def needed_since(oldest_ms: Iterable[int | None], now_ms: int) -> bytes:
+    """The time from which on entries of `REMEMBERING_STORE` are needed, as they have it at their beginning.
+
+    `oldest_ms` are the append times of the oldest captured record and of the oldest event, None where there is none: a
+    replay could still bring the one, and the other could be repeated.
+    """
+    oldest = min(now_ms if each is None else each for each in oldest_ms)
+    return max(oldest - _GRACE_MS, 0).to_bytes(TIME_BYTES, "big")
 
 
 def trim(
@@ -104,7 +115,7 @@ def _forget(write: Write, now_ms: int) -> int:
         # A key that was written again lately is in `state_recent` and comes back with its merge.
         forgotten += connection.execute(
             "DELETE FROM state WHERE store = ? AND key > ? AND key <= ? AND substr(value, 1, ?) < ?",
-            (store, start, position, _TIME_BYTES, _needed_since(connection, now_ms).to_bytes(_TIME_BYTES, "big")),
+            (store, start, position, TIME_BYTES, _needed_since(connection, now_ms)),
         ).rowcount
         return len(keys)
 
@@ -112,10 +123,8 @@ def _forget(write: Write, now_ms: int) -> int:
     return forgotten
 
 
-def _needed_since(connection: sqlite3.Connection, now_ms: int) -> int:
-    """The append time of the oldest record that a replay could still bring, or that an event could repeat."""
-    oldest = min(_oldest_ms(connection, topic) or now_ms for topic in (Topic.CAPTURED, Topic.EVENTS))
-    return max(oldest - _GRACE_MS, 0)
+def _needed_since(connection: sqlite3.Connection, now_ms: int) -> bytes:
+    return needed_since((_oldest_ms(connection, topic) for topic in (Topic.CAPTURED, Topic.EVENTS)), now_ms)
 
 
 def _oldest_ms(connection: sqlite3.Connection, topic: Topic) -> int | None:

@@ -6,7 +6,7 @@ from importlib import import_module
 from tests.support.kafka import missing_kafka
 
 ALONE = ["start_up", "pi_stream", "exports", "tail_scale", "custom_events", "triage", "kills"]
-ON_KAFKA = ["kafka_capture", "kafka_workers"]
+ON_KAFKA = ["kafka_capture", "kafka_workers", "migrate"]
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or [*ALONE, *ON_KAFKA]:

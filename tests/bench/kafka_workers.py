@@ -26,7 +26,8 @@ from schemas.captured import encode_record
 from tests.bench.measure import cpu_of
 from tests.support.kafka import Broker, new_prefix
 from tests.support.processors import captured, record_of
-from tests.support.worker import ROOT, Capturer, Fleet, declare, settings_of
+from tests.support.worker import Capturer, declare, settings_of
+from tests.support.worker_process import ROOT, Fleet
 
 EVENTS: Final = 60_000
 PARTITIONS: Final = 8

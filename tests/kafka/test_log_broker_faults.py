@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from aiokafka import AIOKafkaProducer
 
 from ingest.log.contract import LogError, Topic
 from ingest.log.kafka import producer
@@ -80,15 +81,15 @@ def test_an_import_looks_up_a_commit_as_well(broker, prefix, monkeypatch):
 
 
 def _lose_next_commit(monkeypatch: pytest.MonkeyPatch, *, reaches_broker: bool) -> None:
-    commit = producer.AIOKafkaProducer.commit_transaction
+    commit = AIOKafkaProducer.commit_transaction
 
     async def lost(self: object) -> None:
-        monkeypatch.setattr(producer.AIOKafkaProducer, "commit_transaction", commit)
+        monkeypatch.setattr(AIOKafkaProducer, "commit_transaction", commit)
         if reaches_broker:
             await commit(self)
         raise TimeoutError
 
-    monkeypatch.setattr(producer.AIOKafkaProducer, "commit_transaction", lost)
+    monkeypatch.setattr(AIOKafkaProducer, "commit_transaction", lost)
 
 
 def test_an_append_while_brokers_hang_fails_in_time_and_is_not_repeated(broker, prefix, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from ingest.log.contract import LogError
 from ingest.log.kafka import client
 from ingest.log.kafka.client import client_arguments, consumer_arguments, producer_arguments
-from ingest.log.kafka.errors import explain
+from ingest.log.kafka.errors import TokenError, explain
 from ingest.settings import load
 from ingest.settings_errors import SettingsError
 from ingest.settings_kafka import KafkaSettings
@@ -60,7 +60,7 @@ def test_a_token_is_read_from_its_file_each_time(tmp_path):
         file.write_text(token)
         assert asyncio.run(provider.token()) == token
     file.write_bytes(b"\xff")
-    with pytest.raises(LogError, match=r"a secret is|UTF-8"):
+    with pytest.raises(TokenError, match=r"a secret is|UTF-8"):
         asyncio.run(provider.token())
 
 

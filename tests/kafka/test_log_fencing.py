@@ -1,29 +1,13 @@
 """One copy of a source writes: a newer one fences the older, and nothing else stops a copy that is the newest."""
 
-import asyncio
-
 import pytest
-from aiokafka import AIOKafkaProducer
 
 from ingest.log.contract import FencedError, Topic
-from ingest.log.kafka.client import producer_arguments
 from ingest.log.kafka.log import KafkaLog
 from ingest.log.kafka.topics import source_id
-from ingest.settings_kafka import KafkaSettings
 from tests.support.kafka_capture import SOURCE, Capturing
-from tests.support.kafka_log import on_broker
+from tests.support.kafka_log import on_broker, steal_epoch
 from tests.support.log import captured, everything, values
-
-
-def steal_epoch(settings: KafkaSettings, source: str) -> None:
-    """Take the transactional id and no more, as a copy does that dies while it opens."""
-
-    async def steal() -> None:
-        producer = AIOKafkaProducer(**producer_arguments(settings, source_id(settings, source)))
-        await producer.start()
-        await producer.stop()
-
-    asyncio.run(steal())
 
 
 def test_a_zombie_that_is_resumed_writes_nothing_and_stops(broker, prefix):
@@ -59,7 +43,7 @@ def test_a_copy_that_is_still_the_owner_goes_on_after_it_was_fenced(broker, pref
         source = log.open_source("pi")
         source.append(captured("a"), {"file": b"1"})
         for number in range(3):
-            steal_epoch(settings, "pi")
+            steal_epoch(settings, source_id(settings, "pi"))
             source.append(captured(f"{number}"), {"file": f"{number}".encode()})
         assert values(log, Topic.CAPTURED) == ["a", "0", "1", "2"]
         assert source.checkpoints() == {"file": b"2"}

@@ -21,7 +21,9 @@ from ingest.migration import move
 from ingest.settings import Settings
 from tests.support.commands import INGEST, environment, wait_for
 from tests.support.moves import everything, fill, must_be_moved, record
-from tests.support.worker import Fleet, declare, event_ids, settings_of
+from tests.support.worker import declare, settings_of
+from tests.support.worker_outcome import event_ids
+from tests.support.worker_process import Fleet
 
 PARTITIONS = 3
 

@@ -23,7 +23,9 @@ from ingest.streams.faust.stores import MemoryStore
 from schemas.captured import Origin, encode_record
 from tests.support.commands import INGEST, TRIAGE, run
 from tests.support.processors import captured, record_of
-from tests.support.worker import Fleet, declare, settings_of, wait_for_events
+from tests.support.worker import declare, settings_of
+from tests.support.worker_outcome import wait_for_events
+from tests.support.worker_process import Fleet
 
 
 @pytest.fixture

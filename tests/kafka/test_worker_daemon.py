@@ -9,7 +9,8 @@ import pytest
 
 from ingest.log.contract import Topic
 from tests.support.daemon import PROGRAM, Home, eventually, fetch, session_file
-from tests.support.worker import declare, read_all, settings_of
+from tests.support.worker import declare, settings_of
+from tests.support.worker_outcome import read_all
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -8,7 +8,9 @@ import time
 
 import pytest
 
-from tests.support.worker import SESSION_MS, Capturer, Fleet, declare, must_be_exact, settings_of, wait_for_events
+from tests.support.worker import Capturer, declare, settings_of
+from tests.support.worker_outcome import must_be_exact, wait_for_events
+from tests.support.worker_process import SESSION_MS, Fleet
 
 pytestmark = pytest.mark.timeout(240)
 

@@ -18,7 +18,8 @@ from ingest.streams.faust.stores import MemoryStore
 from ingest.streams.faust.workers import Workers
 from schemas.captured import RejectedRecord, encode_record
 from tests.support.processors import captured, record_of
-from tests.support.worker import Capturer, declare, in_loop, read_all, settings_of
+from tests.support.worker import Capturer, declare, in_loop, settings_of
+from tests.support.worker_outcome import read_all
 
 FAR = 4_102_444_800_000
 """A clock in 2100: every thread is idle."""

@@ -1,33 +1,23 @@
 """One partition on a real broker: outputs, state and offset move together, whoever delivers what, and how often."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
-from aiokafka.structs import TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from ingest.health import Activity
 from ingest.log.contract import FencedError, LogError, NewRecord, Topic
-from ingest.log.kafka.groups import Groups
-from ingest.log.kafka.offsets import Offsets
-from ingest.log.kafka.topics import group_name, topic_name
-from ingest.metrics import Metrics
-from ingest.processors.chain import processors
-from ingest.streams.faust.chain import Chain
-from ingest.streams.faust.figures import WorkerFigures
+from ingest.log.kafka.topics import topic_name
 from ingest.streams.faust.layout import ask_layout
-from ingest.streams.faust.partition import Partition, Surroundings
-from ingest.streams.faust.places import GROUP
-from ingest.streams.faust.reading import bounds, read_to
+from ingest.streams.faust.reading import bounds
 from ingest.streams.faust.rocks import RocksStore
 from ingest.streams.faust.shelf import Shelf
 from ingest.streams.faust.stores import MemoryStore
 from schemas.captured import encode_record
 from schemas.event import decode
+from tests.support.one_partition import OnePartition
 from tests.support.processors import captured, record_of
-from tests.support.worker import Capturer, declare, event_ids, in_loop, read_all, settings_of
+from tests.support.worker import Capturer, declare, in_loop, settings_of
+from tests.support.worker_outcome import event_ids, read_all
 
 
 @pytest.fixture
@@ -40,54 +30,6 @@ def settings(broker, prefix):
 @pytest.fixture
 def capturer(settings):
     return Capturer(settings)
-
-
-class Bench:
-    """Partition 0 of an installation, as often as a test wants to take it up."""
-
-    def __init__(self, settings, make_store=None):
-        self.settings = settings
-        self.captured = TopicPartition(topic_name(settings, Topic.CAPTURED), 0)
-        self.shelf = Shelf(make_store or (lambda _: MemoryStore()))
-
-    async def __aenter__(self):
-        metrics = Metrics()
-        self.metrics = metrics
-        self.around = Surroundings(
-            self.settings,
-            self.shelf,
-            WorkerFigures(metrics.registry, metrics.processed),
-            Activity(),
-            Offsets(self.settings),
-            Groups(self.settings),
-            await ask_layout(self.settings),
-            ThreadPoolExecutor(1),
-        )
-        self.opened = []
-        return self
-
-    async def __aexit__(self, *_):
-        for partition in self.opened:
-            await partition.close()
-        self.shelf.keep_only(())
-        await asyncio.gather(self.around.offsets.close(), self.around.groups.close())
-
-    async def take_up(self, shelf=None):
-        around = self.around
-        if shelf is not None:
-            around = replace(around, shelf=shelf)
-        partition = Partition(around, 0, Chain(processors()))
-        self.opened.append(partition)
-        await partition.open()
-        return partition
-
-    async def delivered(self):
-        """All captured records, as Faust would deliver them."""
-        _, end = await bounds(self.around.offsets, self.captured)
-        return [record async for batch in read_to(self.settings, self.captured, 0, end) for record in batch]
-
-    async def committed(self):
-        return (await self.around.groups.committed(group_name(self.settings, GROUP)))[self.captured].offset
 
 
 def capture(capturer, count, thread="t"):
@@ -103,7 +45,7 @@ def ids(count, thread="t"):
 @in_loop
 async def test_what_is_delivered_twice_is_processed_once(settings, capturer):
     capture(capturer, 5)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         partition = await bench.take_up()
         records = await bench.delivered()
         await partition.work(records[:3])
@@ -115,7 +57,7 @@ async def test_what_is_delivered_twice_is_processed_once(settings, capturer):
 @in_loop
 async def test_what_was_not_delivered_is_read_before_what_was(settings, capturer):
     capture(capturer, 60)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         partition = await bench.take_up()
         records = await bench.delivered()
         await partition.work(records[10:12])
@@ -126,7 +68,7 @@ async def test_what_was_not_delivered_is_read_before_what_was(settings, capturer
 @in_loop
 async def test_without_any_delivery_catching_up_processes_all_and_leaves_no_lag(settings, capturer):
     capture(capturer, 5)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         partition = await bench.take_up()
         await partition.catch_up()
         _, end = await bounds(bench.around.offsets, bench.captured)
@@ -137,7 +79,7 @@ async def test_without_any_delivery_catching_up_processes_all_and_leaves_no_lag(
 @in_loop
 async def test_a_worker_that_was_replaced_can_commit_nothing(settings, capturer):
     capture(capturer, 4)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         zombie = await bench.take_up()
         records = await bench.delivered()
         await zombie.work(records[:2])
@@ -152,7 +94,7 @@ async def test_a_worker_that_was_replaced_can_commit_nothing(settings, capturer)
 @in_loop
 async def test_state_comes_back_from_the_changelog(settings, capturer):
     capture(capturer, 3)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         await (await bench.take_up()).catch_up()
         capturer.ids.clear()
         capture(capturer, 4)  # three of them again
@@ -164,14 +106,14 @@ async def test_state_comes_back_from_the_changelog(settings, capturer):
 @in_loop
 async def test_state_on_disk_goes_on_where_it_was(settings, capturer, tmp_path):
     capture(capturer, 3)
-    async with Bench(settings, lambda _: RocksStore(tmp_path / "0")) as bench:
+    async with OnePartition(settings, lambda _: RocksStore(tmp_path / "0")) as bench:
         await (await bench.take_up()).catch_up()
     before = RocksStore(tmp_path / "0")
     assert before.position > 3
     before.close()
     capturer.ids.clear()
     capture(capturer, 4)
-    async with Bench(settings, lambda _: RocksStore(tmp_path / "0")) as bench:
+    async with OnePartition(settings, lambda _: RocksStore(tmp_path / "0")) as bench:
         await (await bench.take_up()).catch_up()
     assert event_ids(settings) == ids(4)
 
@@ -179,22 +121,22 @@ async def test_state_on_disk_goes_on_where_it_was(settings, capturer, tmp_path):
 @in_loop
 async def test_state_on_disk_of_other_topics_keeps_no_event_out(broker, settings, capturer, tmp_path):
     capture(capturer, 3)
-    async with Bench(settings, lambda _: RocksStore(tmp_path / "0")) as bench:
+    async with OnePartition(settings, lambda _: RocksStore(tmp_path / "0")) as bench:
         await (await bench.take_up()).catch_up()
     other = settings_of(broker.bootstrap, settings.topic_prefix + "reset.", partitions=1)
     declare(other)
     again = Capturer(other)
     capture(again, 1)
-    async with Bench(other, lambda _: RocksStore(tmp_path / "0")) as bench:
+    async with OnePartition(other, lambda _: RocksStore(tmp_path / "0")) as bench:
         await (await bench.take_up()).catch_up()
     assert event_ids(other) == ids(1)
     again.ids.clear()
     capture(again, 8)
-    async with Bench(other) as bench:  # the changelog is longer now than what is on disk
+    async with OnePartition(other) as bench:  # the changelog is longer now than what is on disk
         await (await bench.take_up()).catch_up()
     again.ids.clear()
     capture(again, 9)
-    async with Bench(other, lambda _: RocksStore(tmp_path / "0")) as bench:
+    async with OnePartition(other, lambda _: RocksStore(tmp_path / "0")) as bench:
         await (await bench.take_up()).catch_up()
     assert event_ids(other) == ids(9), "what the old topics knew counts for nothing, what the new ones know does"
 
@@ -206,7 +148,7 @@ async def test_records_that_are_none_are_rejected_and_cost_no_others(settings, c
         capturer.record(NewRecord(Topic.CAPTURED, "pi/t", b"no JSON"))
         capturer.record(NewRecord(Topic.CAPTURED, "pi/t", b""))
         capturer.events("t", 1)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         await (await bench.take_up()).catch_up()
     assert event_ids(settings) == ids(2)
     assert len(read_all(settings, Topic.REJECTED)) == 2
@@ -221,7 +163,7 @@ async def test_an_event_larger_than_its_topic_takes_is_cut_and_says_so(broker, p
         capturer.events("t", 1)
         capturer.record(NewRecord(Topic.CAPTURED, "pi/t", _one_large_event()))
         capturer.events("t", 1)
-    async with Bench(settings) as bench:
+    async with OnePartition(settings) as bench:
         await (await bench.take_up()).catch_up()
     found = [decode(value).event for _, _, value in read_all(settings, Topic.EVENTS)]
     assert [event.id for event in found] == ["t-0", "large", "t-1"]

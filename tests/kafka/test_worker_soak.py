@@ -11,7 +11,9 @@ from confluent_kafka import Consumer, TopicPartition
 from ingest.log.contract import Topic
 from ingest.log.kafka.topics import group_name, topic_name
 from ingest.streams.faust.places import GROUP
-from tests.support.worker import Capturer, Fleet, declare, must_be_exact, settings_of, wait_for_events
+from tests.support.worker import Capturer, declare, settings_of
+from tests.support.worker_outcome import must_be_exact, wait_for_events
+from tests.support.worker_process import Fleet
 
 SECONDS: Final = float(os.environ.get("SOAK_SECONDS", "600"))
 

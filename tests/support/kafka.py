@@ -13,8 +13,9 @@ import socket
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
@@ -27,18 +28,21 @@ JARS: Final = Path(os.environ.get("KAFKA_HOME", "~/.cache/session-triage/kafka")
 START_SECONDS: Final = 60.0
 """A node is up in 4 seconds on an idle machine; a busy one with two cores takes its time."""
 
-# The short broker session lets a killed node register again after a second; by default it waits for nine.
+_SESSION_MS: Final = {True: 3_000, False: 9_000}
+"""A node that was killed registers again after so long, which a test need not wait for: it takes longer to start. On a
+busy machine it is taken for dead when it cannot say for so long that it lives; benchmarks, which kill none, have
+Kafka's own default."""
+
 _PROPERTIES: Final = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
 controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
 log.dirs={data}
 auto.create.topics.enable=false
 broker.heartbeat.interval.ms=200
-broker.session.timeout.ms=1000
+broker.session.timeout.ms={session}
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 offsets.topic.replication.factor=1
@@ -48,7 +52,41 @@ share.coordinator.state.topic.min.isr=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=4
+transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
 """
+
+
+@dataclass(frozen=True)
+class Listener:
+    """One more way to a node: `advertised` is the port that clients are sent to, by default its own.
+
+    `properties` are those of this listener, without their prefix. Source: Kafka's documentation, "Broker Configs".
+    """
+
+    name: str
+    port: int
+    protocol: str = "PLAINTEXT"
+    advertised: int | None = None
+    host: str = "127.0.0.1"
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """Its own lines of the node's properties."""
+        for name, value in self.properties.items():
+            yield f"listener.name.{self.name.lower()}.{name}={value}"
+
+
+def _listeners(plain: int, controller: int, more: Sequence[Listener]) -> Iterator[str]:
+    own = [Listener("PLAINTEXT", plain), *more]
+    bound = [f"{each.name}://127.0.0.1:{each.port}" for each in own]
+    yield "listeners=" + ",".join([*bound, f"CONTROLLER://127.0.0.1:{controller}"])
+    yield "advertised.listeners=" + ",".join(
+        f"{each.name}://{each.host}:{each.advertised or each.port}" for each in own
+    )
+    protocols = [f"{each.name}:{each.protocol}" for each in own]
+    yield "listener.security.protocol.map=" + ",".join([*protocols, "CONTROLLER:PLAINTEXT"])
+    for each in more:
+        yield from each.lines()
 
 
 def missing_kafka() -> str | None:
@@ -72,10 +110,21 @@ def require_kafka() -> None:
 class Broker:
     """One node; its port and its data outlive a restart. It is its own context manager."""
 
-    def __init__(self, folder: Path, *, heap: str = "384m", quick: bool = True) -> None:
-        """`folder` takes its data and its log; `quick` starts sooner and runs slower, which benchmarks do not want."""
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        heap: str = "384m",
+        quick: bool = True,
+        listeners: Sequence[Listener] = (),
+        scram_users: Mapping[str, str] | None = None,
+    ) -> None:
+        """`folder` takes its data and its log; `quick` starts sooner and runs slower, which benchmarks do not want.
+
+        `scram_users` are the passwords of users whom SCRAM lets in.
+        """
         self.folder = folder
-        self.port, controller = _free_ports(2)
+        self.port, controller = free_ports(2)
         self.bootstrap = f"127.0.0.1:{self.port}"
         self._properties = folder / "server.properties"
         self._java = ["java", f"-Xmx{heap}", "-cp", f"{JARS}/*"]
@@ -83,11 +132,17 @@ class Broker:
             self._java[1:1] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
-        self._properties.write_text(
-            _PROPERTIES.format(port=self.port, controller=controller, data=folder / "data"), encoding="utf-8"
-        )
+        lines = "\n".join(_listeners(self.port, controller, listeners))
+        own = _PROPERTIES.format(controller=controller, data=folder / "data", session=_SESSION_MS[quick])
+        self._properties.write_text(f"{own}{lines}\n", encoding="utf-8")
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        self._run("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(self._properties))
+        known = [
+            part
+            for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+            for user, password in (scram_users or {}).items()
+            for part in ("--add-scram", f"{mechanism}=[name={user},password={password}]")
+        ]
+        self._run("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(self._properties), *known)
 
     def __enter__(self) -> Self:
         self.start()
@@ -150,7 +205,8 @@ class Broker:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens at now."""
     sockets = [socket.socket() for _ in range(count)]
     for each in sockets:
         each.bind(("127.0.0.1", 0))

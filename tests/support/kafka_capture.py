@@ -55,8 +55,9 @@ log.close()
 class Capturing:
     """The process; `told` is the number up to which it was told that everything is written."""
 
-    def __init__(self, settings: KafkaSettings, end: int, size: int = 3) -> None:
-        self._process = spawn(_CAPTURE, settings.model_dump_json(), str(end), str(size))
+    def __init__(self, settings: KafkaSettings, end: int, size: int = 3, before: str = "") -> None:
+        """`before` is run in the process before everything else, to change what it works with."""
+        self._process = spawn(before + _CAPTURE, settings.model_dump_json(), str(end), str(size))
         self.told = 0
         self.began = -1
 

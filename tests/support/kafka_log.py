@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 
 from ingest.log.kafka import client, offsets, reader
@@ -50,6 +51,17 @@ def on_mock(mock: MockKafka, prefix: str, monkeypatch: pytest.MonkeyPatch, parti
     for module in (reader, offsets):
         monkeypatch.setattr(module, "consumer_arguments", _trusting(client.consumer_arguments))
     return settings
+
+
+def steal_epoch(settings: KafkaSettings, transactional_id: str) -> None:
+    """Take a transactional id and no more, as a copy does that dies while it opens: it fences whoever has it."""
+
+    async def steal() -> None:
+        producer = AIOKafkaProducer(**client.producer_arguments(settings, transactional_id))
+        await producer.start()
+        await producer.stop()
+
+    asyncio.run(steal())
 
 
 def _trusting(arguments: Callable[[KafkaSettings], dict[str, Any]]) -> Callable[[KafkaSettings], dict[str, Any]]:

@@ -15,6 +15,7 @@ from aiokafka.helpers import create_ssl_context
 
 from ingest import secrets
 from ingest.log.contract import LogError
+from ingest.log.kafka.errors import TokenError
 from ingest.settings_kafka import KafkaSettings
 
 REQUEST_TIMEOUT_MS: Final = 10_000
@@ -144,5 +145,8 @@ class TokenFile(AbstractTokenProvider):  # type: ignore[misc]  # the library has
         self._path = path
 
     async def token(self) -> str:
-        """The token as it stands now."""
-        return await asyncio.to_thread(read_secret, self._path)
+        """The token as it stands now; raises `TokenError`."""
+        try:
+            return await asyncio.to_thread(read_secret, self._path)
+        except LogError as error:
+            raise TokenError(str(error)) from None

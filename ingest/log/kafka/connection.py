@@ -10,9 +10,10 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.structs import TopicPartition
 
 from ingest.clock import now_ms
-from ingest.log.contract import NewRecord, Topic
+from ingest.log.contract import LogError, NewRecord, Topic
 from ingest.log.kafka.checkpoints import place_of
 from ingest.log.kafka.client import BATCH_BYTES, client_arguments
+from ingest.log.kafka.diagnosis import diagnose
 from ingest.log.kafka.errors import explain, missing_topic
 from ingest.log.kafka.fitting import fit_record, room_for_record
 from ingest.log.kafka.groups import Groups
@@ -28,6 +29,9 @@ T = TypeVar("T")
 
 CLOSE_SECONDS: Final = 8.0
 """The daemon has nine to stop; producers whose brokers are away are left behind before that."""
+
+DIAGNOSIS_SECONDS: Final = 30.0
+"""To ask a few brokers why they refuse."""
 
 
 class Connection:
@@ -47,7 +51,7 @@ class Connection:
             return self._loop.run(work, timeout_s)
         # Whatever a library raises, and whatever a caller gave, must not end a thread that only knows `LogError`.
         except Exception as error:  # noqa: BLE001
-            explained = explain(error, self.settings, doing)
+            explained = self._explained(error, doing)
             raise explained from explained.__cause__
 
     def close(self, last: Iterable[Coroutine[Any, Any, None]]) -> None:
@@ -119,6 +123,12 @@ class Connection:
             yield admin
         finally:
             await stop(admin)
+
+    def _explained(self, error: Exception, doing: str) -> LogError:
+        try:
+            return self._loop.run(diagnose(error, self.settings, doing), DIAGNOSIS_SECONDS)
+        except (LogError, TimeoutError):  # closed meanwhile
+            return explain(error, self.settings, doing)
 
     async def _message_limits(self) -> dict[str, int]:
         """Bytes that one record of each topic may have, by name on the brokers; asked once."""

@@ -1,5 +1,6 @@
 """Kafka's errors in words that a person can act on."""
 
+import ssl
 from collections.abc import Iterator
 from typing import Final
 
@@ -7,6 +8,15 @@ from aiokafka import errors
 
 from ingest.log.contract import FencedError, LogBusyError, LogError, LogFullError
 from ingest.settings_kafka import KafkaSettings
+
+
+class AwayError(LogError):
+    """No broker answers; it goes on as soon as one does."""
+
+
+class TokenError(errors.KafkaError):  # type: ignore[misc]  # the library has no types
+    """There is no token to show to brokers; the library takes any other kind of error for a fault of its own."""
+
 
 _RULES: Final[tuple[tuple[tuple[type[BaseException], ...], type[LogError], str], ...]] = (
     ((errors.ProducerFenced,), FencedError, "{doing}: a newer copy has taken over; this one must stop"),
@@ -18,7 +28,17 @@ _RULES: Final[tuple[tuple[tuple[type[BaseException], ...], type[LogError], str],
             errors.IllegalSaslStateError,
         ),
         LogError,
-        "{where} refuses this user ({words}); check username, password and sasl_mechanism",
+        "{where} refuses this user ({words}); check sasl_mechanism, and username and password, or the token",
+    ),
+    (
+        (ssl.SSLCertVerificationError,),
+        LogError,
+        "{where} cannot be trusted ({words}); check kafka.ca_file, and that brokers are named as in their certificates",
+    ),
+    (
+        (ssl.SSLError,),
+        LogError,
+        "TLS with {where} fails ({words}); check kafka.security_protocol, kafka.cert_file and kafka.key_file",
     ),
     (
         (
@@ -65,11 +85,11 @@ _RULES: Final[tuple[tuple[tuple[type[BaseException], ...], type[LogError], str],
             TimeoutError,
             OSError,
         ),
-        LogError,
+        AwayError,
         "no broker answers: {where}, {doing} ({words}); it goes on as soon as one does",
     ),
 )
-"""What an error is for a caller, and its words; the first line that fits."""
+"""What an error is for a caller, and its words; the first line that fits it or one of its causes."""
 
 _OTHERWISE: Final = "{where}, {doing}: {words}"
 
@@ -97,7 +117,7 @@ def _explained(error: BaseException, settings: KafkaSettings, doing: str) -> Log
         return error
     # The library wraps errors of its background work in a plain one: what caused it tells more.
     chain = [error, *_causes(error)]
-    found = ((kind, text, each) for each in chain for kinds, kind, text in _RULES if isinstance(each, kinds))
+    found = ((kind, text, each) for kinds, kind, text in _RULES for each in chain if isinstance(each, kinds))
     kind, text, each = next(found, (LogError, _OTHERWISE, error))
     return kind(text.format(where=where(settings), doing=doing, words=_words(each)))
 

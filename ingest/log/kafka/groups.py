@@ -27,9 +27,10 @@ _NO_GENERATION: Final = -1
 _NO_RETENTION: Final = -1
 """Not a member of the group, and the brokers' own retention. Source: Kafka's protocol, OffsetCommit."""
 
-_TRIES: Final = 20
+_TRIES: Final = 60
 _PAUSE_S: Final = 0.25
-"""A coordinator that moves, or that reads its log after a restart, is there again within seconds."""
+"""A coordinator that moves, or that reads its log after a restart, is there again within seconds; on a machine that is
+busy within a quarter of a minute."""
 
 _PASSING: Final = (
     errors.NotCoordinatorForGroupError,
@@ -121,6 +122,13 @@ class Groups:
             await stop(client)
 
     async def _with_coordinator(self, group: str, work: Callable[[AIOKafkaClient, int], Awaitable[T]]) -> T:
+        try:
+            return await self._tried(group, work)
+        except (*_PASSING, asyncio.CancelledError):
+            await self.close()  # the next client reads secrets anew: it may be that these are not taken any longer
+            raise
+
+    async def _tried(self, group: str, work: Callable[[AIOKafkaClient, int], Awaitable[T]]) -> T:
         for attempt in range(1, _TRIES + 1):
             client = await self._connected()
             try:

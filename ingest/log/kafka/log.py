@@ -155,8 +155,8 @@ class KafkaLog(EventLog):
     def trim(self, policies: Mapping[Topic, Retention], now_ms: int, ignore_groups: Collection[str] = ()) -> Trimmed:
         """Remove the oldest records by age, never past what a durable group has yet to read.
 
-        What processors remember of them is their workers' to forget. Raises `LogError` for a bound in bytes: brokers
-        do not tell what a record takes.
+        What processors remember of them, their workers forget within the hour. Raises `LogError` for a bound in bytes:
+        brokers do not tell what a record takes.
         """
         self._writes()
         return self._connection.run(

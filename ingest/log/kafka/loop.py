@@ -1,19 +1,14 @@
 """The event loop of a Kafka log: one daemon thread runs every client, and threads hand it work with a bounded wait."""
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError
 from threading import Thread
 from typing import Any, Final, TypeVar
 
-from aiokafka.errors import KafkaError
-
 from ingest.log.contract import LogError
 
 T = TypeVar("T")
-
-_logger = logging.getLogger(__name__)
 
 _GRACE_S: Final = 5.0
 """Beyond the limit of a piece of work: to be cancelled is an orderly end, which takes milliseconds."""
@@ -24,7 +19,6 @@ class LoopThread:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(_forgotten)
         self._closed = False
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -62,14 +56,6 @@ class LoopThread:
                 task.cancel()
             self._loop.run_until_complete(_gather(left))
             self._loop.close()
-
-
-def _forgotten(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Take note of errors that nobody asked for: aiokafka tells its callers, and leaves futures of its own behind."""
-    if isinstance(context.get("exception"), KafkaError):
-        _logger.debug("kafka-error-left-behind", exc_info=context["exception"])
-    else:
-        loop.default_exception_handler(context)
 
 
 async def _gather(tasks: set["asyncio.Task[Any]"]) -> None:

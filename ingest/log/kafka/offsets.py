@@ -22,9 +22,10 @@ class Offsets:
     """Answers from brokers; connects when first asked, and again after a failure. For one event loop."""
 
     def __init__(self, settings: KafkaSettings) -> None:
-        committed = consumer_arguments(settings)
-        self._committed = _Asker(committed)
-        self._written = _Asker({**committed, "isolation_level": "read_uncommitted"})
+        """Raises `LogError` for settings that contradict each other."""
+        consumer_arguments(settings)
+        self._committed = _Asker(settings)
+        self._written = _Asker(settings, {"isolation_level": "read_uncommitted"})
 
     async def ends(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The last stable offset of each partition: all below it is committed or aborted."""
@@ -62,8 +63,9 @@ class Offsets:
 class _Asker:
     """A consumer that is assigned nothing and therefore fetches nothing."""
 
-    def __init__(self, arguments: dict[str, Any]) -> None:
-        self._arguments = arguments
+    def __init__(self, settings: KafkaSettings, changed: Mapping[str, Any] | None = None) -> None:
+        self._settings = settings
+        self._changed = changed or {}
         self._consumer: AIOKafkaConsumer | None = None
         self._turn = asyncio.Lock()
 
@@ -71,7 +73,7 @@ class _Asker:
     async def lend(self) -> AsyncIterator[AIOKafkaConsumer]:
         """The consumer, for one question at a time; one that failed is replaced."""
         async with self._turn:
-            consumer = self._consumer or AIOKafkaConsumer(**self._arguments)
+            consumer = self._consumer or self._made()
             try:
                 if self._consumer is None:
                     await consumer.start()
@@ -81,6 +83,10 @@ class _Asker:
                 self._consumer = None
                 await stop(consumer)
                 raise
+
+    def _made(self) -> AIOKafkaConsumer:
+        # A secret is read anew for each connection: it may have been wrong before, or rotated since.
+        return AIOKafkaConsumer(**{**consumer_arguments(self._settings), **self._changed})
 
     async def close(self) -> None:
         consumer, self._consumer = self._consumer, None

@@ -14,12 +14,12 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, RecordTooLargeError
 from aiokafka.structs import TopicPartition
 from msgspec import Struct
 
 from ingest.log.kafka.client import TRANSACTION_TIMEOUT_MS, producer_arguments
+from ingest.log.kafka.leftovers import Producer, look_at
 from ingest.log.kafka.stopping import stop
 from ingest.settings_kafka import KafkaSettings
 
@@ -79,7 +79,7 @@ class Transactions:
     """One transactional producer; of no use after any method has raised, except to `close`."""
 
     def __init__(self, settings: KafkaSettings, transactional_id: str, batch_bytes: int) -> None:
-        self._producer = AIOKafkaProducer(**producer_arguments(settings, transactional_id, batch_bytes))
+        self._producer = Producer(**producer_arguments(settings, transactional_id, batch_bytes))
 
     async def start(self) -> None:
         """Take over the transactional id; raises `KafkaError` or `TimeoutError`."""
@@ -123,13 +123,18 @@ class Transactions:
         builder = self._producer.create_batch()
         for message in messages:
             if not _add(builder, message):
-                sent.append(await self._producer.send_batch(builder, place.topic, partition=place.partition))
+                sent.append(await self._hand_over(builder, place))
                 builder = self._producer.create_batch()
                 if not _add(builder, message):
                     raise RecordTooLargeError(f"a record of {len(message.value or b'')} bytes for {place.topic}")
-        sent.append(await self._producer.send_batch(builder, place.topic, partition=place.partition))
+        sent.append(await self._hand_over(builder, place))
         written = await asyncio.gather(*sent)
         return int(written[0].offset)
+
+    async def _hand_over(self, builder: Any, place: TopicPartition) -> "asyncio.Future[Any]":
+        sent: asyncio.Future[Any] = await self._producer.send_batch(builder, place.topic, partition=place.partition)
+        look_at(sent)  # where another batch fails first, nobody waits for this one any longer
+        return sent
 
     async def _abort(self) -> None:
         try:

@@ -1,14 +1,21 @@
 """What is known of the log on Kafka: asked of the brokers, and read from the checkpoints."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from aiokafka.structs import OffsetAndMetadata
 
 from ingest.log.contract import GroupStatus, LogStatus, SourceStatus, Topic, TopicStatus
 from ingest.log.kafka.checkpoints import CheckpointTable
+from ingest.log.kafka.groups import Offsets
 from ingest.log.kafka.retention import group_names
-from ingest.log.kafka.topics import CHECKPOINTS
+from ingest.log.kafka.topics import CHECKPOINTS, group_name
+from ingest.streams.faust.places import GROUP
 
 if TYPE_CHECKING:
     from ingest.log.kafka.connection import Connection
+
+_NOTHING: Final = OffsetAndMetadata(0, "")
+"""What a group has committed in a partition before its first commit there."""
 
 
 class SourceTables:
@@ -53,23 +60,27 @@ async def _topic(connection: "Connection", topic: Topic) -> TopicStatus:
 
 
 async def _groups(connection: "Connection") -> list[GroupStatus]:
-    prefix = len(connection.settings.topic_prefix)
-    known = {place: topic for topic in Topic for place in await connection.places(topic)}
+    workers = group_name(connection.settings, GROUP)
+    places = {topic: await connection.places(topic) for topic in Topic}
     found: list[GroupStatus] = []
-    for name in await group_names(connection):
-        committed = {place: at for place, at in (await connection.groups.committed(name)).items() if place in known}
-        ends = await connection.readers.after_last(list(committed)) if committed else {}
-        found += [
-            GroupStatus(
-                name[prefix:],
-                known[place],
-                at.offset,
-                ends[place],
-                max(0, ends[place] - at.offset),
-                {},
-                int(at.metadata) if at.metadata.isdecimal() else None,
-                place.partition,
-            )
-            for place, at in sorted(committed.items())
-        ]
+    for name in sorted({*await group_names(connection), workers}):
+        committed = await connection.groups.committed(name)
+        for topic, own in places.items():
+            # Workers have everything to do from the start on, also before one has run.
+            if any(place in committed for place in own) or (name == workers and topic is Topic.CAPTURED):
+                found += await _group(connection, name, topic, committed)
+    return found
+
+
+async def _group(connection: "Connection", name: str, topic: Topic, committed: Offsets) -> list[GroupStatus]:
+    """A group on each partition of a topic; where it has committed nothing yet, all that is there waits for it."""
+    places = await connection.places(topic)
+    begins, ends = await connection.readers.offsets.begins(places), await connection.readers.after_last(places)
+    found: list[GroupStatus] = []
+    for place in places:
+        at = committed.get(place, _NOTHING)
+        lag = max(0, ends[place] - max(at.offset, begins[place]))
+        last_ms = int(at.metadata) if at.metadata.isdecimal() else None
+        group = name.removeprefix(connection.settings.topic_prefix)
+        found.append(GroupStatus(group, topic, at.offset, ends[place], lag, {}, last_ms, place.partition))
     return found

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from aiokafka.errors import KafkaError
 
+from ingest.log.kafka.leftovers import look_at
+
 STOP_SECONDS: Final = 3.0
 """A client that is connected stops in milliseconds. What is left behind ends by itself: every request of a producer
 that was replaced is refused once brokers are back, since its epoch is over."""
@@ -20,6 +22,7 @@ async def stop(client: Any) -> None:
     stopping = asyncio.ensure_future(end())
     done, _ = await asyncio.wait({stopping}, timeout=STOP_SECONDS)
     if not done:
+        look_at(stopping)
         stopping.cancel()
         _logger.warning("kafka-client-left-behind", extra={"client": type(client).__name__})
         return

@@ -23,6 +23,6 @@ partition is taken up (`partition`), its producer is opened first, then the grou
 read: nothing that is read there can be changed by a former holder any more.
 
 The changelog has one record for each event and changed thread, compacted by Kafka. Packing many remembered ids in one
-record would be a third of the bytes, but nothing would compact it, and dropping it by age would let old events pass
-again when an export is imported a second time.
+record would be a third of the bytes, but nothing would compact it, and dropping it by age would let events pass again
+that the log still has. What retention has taken from the log is forgotten (`forgetting`), as in the embedded log.
 """

@@ -11,6 +11,7 @@ from aiokafka.structs import ConsumerRecord
 
 from ingest.log.contract import LogError, Topic
 from ingest.log.kafka.client import consumer_arguments
+from ingest.log.kafka.stopping import STOP_SECONDS
 from ingest.log.kafka.topics import group_name, topic_name
 from ingest.settings_kafka import KafkaSettings
 from ingest.streams.faust.places import GROUP
@@ -22,8 +23,8 @@ BUFFERED: Final = 2
 START_S: Final = 60.0
 """For Faust to connect: longer than a client's own time-outs."""
 
-STOP_S: Final = 3.0
-"""For Faust to leave the group, which takes milliseconds unless something hangs."""
+STOP_S: Final = STOP_SECONDS + 1.0
+"""For Faust to leave the group, which takes milliseconds, or while brokers are away as long as its consumer may."""
 
 
 _log = structlog.get_logger(__name__)

@@ -38,6 +38,10 @@ class WorkerFigures:
             "processor_reread_records", "Records read again as Faust had not delivered them", registry=registry
         )
 
+        self.forgotten = Counter(
+            "processor_forgotten_events", "Events forgotten as retention has taken them from the log", registry=registry
+        )
+
     def batch(self, records: int, seconds: float, counts: Mapping[str, Counts[str]]) -> None:
         """Count one committed turn."""
         self._processed.inc(records)

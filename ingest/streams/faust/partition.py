@@ -25,9 +25,10 @@ from ingest.streams.attempts import BATCH_BYTES, BATCH_RECORDS
 from ingest.streams.faust.chain import Chain, Work
 from ingest.streams.faust.changelog import load, name
 from ingest.streams.faust.figures import WorkerFigures
+from ingest.streams.faust.forgetting import Forgetting, oldest_needed
 from ingest.streams.faust.layout import Layout
 from ingest.streams.faust.places import GROUP
-from ingest.streams.faust.reading import bounds, read_to
+from ingest.streams.faust.reading import ANSWER_S, bounds, read_to
 from ingest.streams.faust.shelf import Shelf
 from ingest.streams.faust.stores import MemoryStore, Store
 from ingest.streams.faust.writer import PartitionWriter
@@ -73,6 +74,7 @@ class Partition:
         self._settings = around.settings
         self._chain = chain
         self._store: Store = MemoryStore()
+        self._forgetting = Forgetting(self._store)
         self._captured = TopicPartition(topic_name(around.settings, Topic.CAPTURED), number)
         self._writer = PartitionWriter(around.settings, around.layout, number)
         self._sure = False
@@ -90,6 +92,7 @@ class Partition:
             self.position = committed[self._captured].offset if self._captured in committed else 0
             self._store = await self._around.in_turn(self._around.shelf.take, self.number)
             await load(self._settings, self._around.offsets, changelog, self._store)
+        self._forgetting = Forgetting(self._store)
         await name(self._writer, self.position, self._store)
 
     async def close(self) -> None:
@@ -119,6 +122,18 @@ class Partition:
         work = await self._around.in_turn(self._chain.tick, now_ms, self._store)
         if not work.empty:
             await self._commit(work, self.position, 0)
+        await self._forget(now_ms)
+
+    async def _forget(self, now_ms: int) -> None:
+        """Drop a page of what retention has taken from the log."""
+        if self._forgetting.due(now_ms):
+            with self._explained("looking for what may be forgotten of"):
+                needed = oldest_needed(self._settings, self._around.offsets, self.number, now_ms)
+                self._forgetting.begin(await asyncio.wait_for(needed, ANSWER_S), now_ms)
+        gone = await self._around.in_turn(self._forgetting.next_page)
+        if gone:
+            await self._commit(Work(state=gone), self.position, 0)
+            self._around.figures.forgotten.inc(len(gone))
 
     def _fresh(self, records: Sequence[ConsumerRecord]) -> Sequence[ConsumerRecord]:
         return records[bisect_left(records, self.position, key=_offset) :]

@@ -19,6 +19,9 @@ from ingest.streams.faust.stores import join_key
 _META: Final = b"\0meta"
 """No store has an empty name."""
 
+_NEXT: Final = b"\0"
+"""Makes of a key the smallest one that comes after it."""
+
 _FORMAT: Final = struct.Struct(">qdq16s")
 """Position, when it was written (Unix seconds), and the changelog's identity: its offset, -1 for none, and value."""
 
@@ -72,12 +75,22 @@ class RocksStore:
     def scan_state(self, store: str, prefix: bytes, limit: int) -> list[tuple[bytes, bytes]]:
         """Entries of a store with a key that begins with `prefix`, in key order."""
         begin = join_key((store, prefix))
-        cut = len(begin) - len(prefix)
+        return self._entries(begin, begin, len(begin) - len(prefix), limit)
+
+    def pages(self, store: str, size: int) -> Iterator[list[tuple[bytes, bytes]]]:
+        """All entries of a store, `size` at a time."""
+        whole = start = join_key((store, b""))
+        while page := self._entries(start, whole, len(whole), size):
+            yield page
+            start = whole + page[-1][0] + _NEXT
+
+    def _entries(self, start: bytes, prefix: bytes, cut: int, limit: int) -> list[tuple[bytes, bytes]]:
+        """Entries from `start` on whose key begins with `prefix`; `cut` is where their own key begins."""
         entries: list[tuple[bytes, bytes]] = []
         with self._explained():
             place = self._db.iter()
-            place.seek(begin)
-            while len(entries) < limit and place.valid() and place.key().startswith(begin):
+            place.seek(start)
+            while len(entries) < limit and place.valid() and place.key().startswith(prefix):
                 entries.append((place.key()[cut:], place.value()))
                 place.next()
         return entries

@@ -1,7 +1,7 @@
 """What processors remember of one partition, in this process: a copy of the partition's changelog."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
 from ingest.log.contract import StateKey
@@ -40,6 +40,10 @@ class Store(Protocol):
 
     def scan_state(self, store: str, prefix: bytes, limit: int) -> list[tuple[bytes, bytes]]:
         """Entries of a store with a key that begins with `prefix`, in key order."""
+        ...
+
+    def pages(self, store: str, size: int) -> Iterator[list[tuple[bytes, bytes]]]:
+        """All entries of a store, `size` at a time, each page as of when it is asked for."""
         ...
 
     def apply(self, writes: Mapping[StateKey, bytes | None], position: int) -> None:
@@ -81,6 +85,13 @@ class MemoryStore:
         if keys is None:
             keys = self._sorted[store, prefix] = sorted(key for key in entries if key.startswith(prefix))
         return [(key, entries[key]) for key in keys[:limit]]
+
+    def pages(self, store: str, size: int) -> Iterator[list[tuple[bytes, bytes]]]:
+        """All entries of a store, `size` at a time."""
+        entries = self._stores.get(store, {})
+        keys = list(entries)
+        for start in range(0, len(keys), size):
+            yield [(key, entries[key]) for key in keys[start : start + size] if key in entries]
 
     def apply(self, writes: Mapping[StateKey, bytes | None], position: int) -> None:
         """Take over what a commit wrote."""

@@ -16,6 +16,7 @@ from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitio
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Producer, Transport
 from faust.types import TP, ConsumerMessage
 
+from ingest.log.kafka.leftovers import look_at
 from ingest.log.kafka.stopping import STOP_SECONDS, stop
 
 SESSION_TIMEOUT_MS: Final = 10_000
@@ -60,6 +61,18 @@ class _Thread(AIOKafkaConsumerThread):
             rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
         )
 
+    async def on_thread_stop(self) -> None:
+        """Leave the group in a bounded time: Faust would wait as long as a consumer takes whose brokers are away."""
+        await super(AIOKafkaConsumerThread, self).on_thread_stop()
+        if self._consumer is not None:
+            await stop(self._consumer)
+
+    def _start_thread(self) -> None:
+        try:
+            super()._start_thread()
+        except asyncio.CancelledError:  # by `_leave`, with whatever the thread hung in
+            self.set_shutdown()
+
 
 class _Consumer(Consumer):
     """Gives each partition's fetch as one message, whose value is the list of its records."""
@@ -91,9 +104,17 @@ class _Consumer(Consumer):
         """Leave the group where Faust's own way out hangs: a member left behind would hold partitions for nothing."""
         thread = self._thread
         consumer = thread._consumer  # noqa: SLF001 - there is no other way to it once `stop` hangs
-        if consumer is not None:
-            leaving = asyncio.run_coroutine_threadsafe(_leave(consumer), thread.thread_loop)
-            await asyncio.wait({asyncio.wrap_future(leaving)}, timeout=2 * STOP_SECONDS)
+        if consumer is None:
+            return
+        leaving = _leave(consumer)
+        try:
+            left = asyncio.run_coroutine_threadsafe(leaving, thread.thread_loop)
+        except RuntimeError:  # its loop is closed: the thread has come to its end meanwhile
+            leaving.close()
+            return
+        waiting = asyncio.wrap_future(left)
+        look_at(waiting)
+        await asyncio.wait({waiting}, timeout=2 * STOP_SECONDS)
 
     def ack(self, message: Any) -> bool:
         """Note nothing: what is processed is known from the group's offset."""

@@ -20,7 +20,7 @@ from ingest.clock import now_ms
 from ingest.health import Health
 from ingest.locks import Lock
 from ingest.log.contract import LogError
-from ingest.log.kafka.errors import explain
+from ingest.log.kafka.diagnosis import diagnose
 from ingest.log.kafka.groups import Groups
 from ingest.log.kafka.offsets import Offsets
 from ingest.metrics import Metrics
@@ -180,7 +180,7 @@ class Workers:
         try:
             layout = await asyncio.wait_for(ask_layout(settings), ANSWER_S)
         except (KafkaError, TimeoutError, OSError) as error:
-            raise explain(error, settings, "asking for the topics") from error
+            raise await diagnose(error, settings, "asking for the topics") from error
         offsets, groups = Offsets(settings), Groups(settings)
         activity = self._health.activity
         thread = ThreadPoolExecutor(1, "processors")
