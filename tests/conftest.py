@@ -1,4 +1,7 @@
-"""What all tests share: their settings, and a Kafka for each process that runs them, with a topic prefix a test."""
+"""What all tests share: their settings, and a Kafka and a Synapse for each process that runs them.
+
+A test has a topic prefix, and accounts and rooms, of its own.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -7,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.kafka import Broker, new_prefix, require_kafka
+from tests.support.synapse import Homeserver, require_synapse
 
 if TYPE_CHECKING:
     from tests.support.mock_kafka import MockKafka
@@ -47,3 +51,20 @@ def mock() -> Iterator["MockKafka"]:
 
     with MockKafka() as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def shared_homeserver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Homeserver]:
+    """A Synapse that runs as long as the tests."""
+    require_synapse()
+    with Homeserver(tmp_path_factory.mktemp("synapse")) as homeserver:
+        yield homeserver
+
+
+@pytest.fixture
+def homeserver(shared_homeserver: Homeserver) -> Iterator[Homeserver]:
+    """The homeserver, up; a test that stops it need not start it again."""
+    if not shared_homeserver.running:
+        shared_homeserver.start()
+    yield shared_homeserver
+    shared_homeserver.resume()

@@ -33,7 +33,8 @@ def test_an_account_is_a_source_with_a_journal_of_its_own(given, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "address", ["/run/signal-cli/socket", "signal.example:7583", "[::1]:7583", "http://127.0.0.1:8080", "http://[::1]:1/"]
+    "address",
+    ["/run/signal-cli/socket", "signal.example:7583", "[::1]:7583", "http://127.0.0.1:8080", "http://[::1]:1/"],
 )
 def test_addresses_are_sockets_and_ports(given, address):
     given(account=NUMBER, address=address)
