@@ -37,7 +37,7 @@ def test_the_settings_shown_are_complete() -> None:
     shown = set[str]().union(*(keys(tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", block))) for block in BLOCKS))
     known = keys(Settings().model_dump())
     same_as_pi = {name for name in known if re.match(r"sources\.(claude_code|codex)\.(?!enabled)", name)}
-    named = {name for name in shown if re.match(r"sources\.(telegram|whatsapp|signal|custom)\.", name)}
+    named = {name for name in shown if re.match(r"sources\.(telegram|matrix|whatsapp|signal|custom)\.", name)}
     assert shown - named == known - same_as_pi
 
 

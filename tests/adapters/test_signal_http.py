@@ -69,7 +69,8 @@ def test_a_log_that_refuses_ends_or_holds_the_stream_and_one_that_is_back_goes_o
         lambda run: len(run.texts) == len(daemon.delivered) and not daemon.waiting,
     )
     assert [len(text) for text in run.texts] == [3] + [100_000] * (len(run.texts) - 1)
-    assert len(daemon.asked_from) == (2 if daemon.numbered else 1)
+    # Back-off may end, and the stream with it, more than once before the log accepts; each time it goes on by number.
+    assert len(daemon.asked_from) >= 2 if daemon.numbered else daemon.asked_from == ["0"]
     assert not any(name.startswith("rejected") for name in log.counts)
 
 

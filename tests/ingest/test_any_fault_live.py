@@ -193,7 +193,7 @@ async def live(kind: Kind, bodies: list[Value], wanted: list[str]) -> None:
 
 
 @pytest.mark.parametrize("source", KINDS)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.data())
 def test_what_is_mutated_never_stops_the_others(source: str, data) -> None:
     kind = KINDS[source]

@@ -135,6 +135,7 @@ def test_a_worker_that_is_cut_off_is_replaced_and_does_no_harm_when_it_is_heard_
         near.end()
 
 
+@pytest.mark.soak
 def test_all_workers_cut_off_at_once_go_on_where_they_were(broker, network, far, prefix, tmp_path):
     settings = settings_of(broker.bootstrap, prefix)
     declare(settings)

@@ -45,6 +45,7 @@ def must_be_quiet(home: Home) -> None:
     assert not found, said[said.index(found[0]) - 1000 :][:5000]
 
 
+@pytest.mark.soak
 def test_brokers_that_die_and_hang_under_load(broker, settings, home):
     files = [session_file(home, number) for number in range(4)]
     home.start("--only", "capture", "--only", "process")

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.timeout(400)
 
 PARTITIONS = 2
 WRONG = "not-the-s3cret"
+QUICK = ("SCRAM-SHA-512", "OAUTHBEARER")
+"""Mechanisms that are tried each time: the strongest with a password, and the one without; all are in the soak."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,9 @@ def must_work(home: Home, secure, prefix: str) -> None:
     home.stop(seconds=20)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize(
+    "mechanism", [pytest.param(each, marks=[] if each in QUICK else pytest.mark.soak) for each in MECHANISMS]
+)
 def test_right_credentials_work_for_capture_workers_topics_and_status(secure, home_with, prefix, tmp_path, mechanism):
     home = home_with(secure.sasl_port, **credentials(mechanism, tmp_path))
     must_work(home, secure, prefix)

@@ -37,7 +37,7 @@ def fleet(settings, tmp_path):
     made.end()
 
 
-@pytest.mark.parametrize("store", ["memory", "rocksdb"])
+@pytest.mark.parametrize("store", [pytest.param("memory", marks=pytest.mark.soak), "rocksdb"])
 def test_killing_workers_at_random_loses_and_repeats_nothing(settings, capturer, tmp_path, store):
     dice = random.Random(7)
     fleet = Fleet(settings, tmp_path, store)
