@@ -20,7 +20,7 @@ from tests.support.every_source import EverySource
 from tests.support.load import Load, faults, resident_bytes
 
 SECONDS: Final = float(os.environ.get("SOAK_SECONDS", "600"))
-SHORT_SECONDS: Final = 20.0
+SHORT_SECONDS: Final = 10.0
 RATE: Final = float(os.environ.get("SOAK_RATE", "200"))
 """Events a second, of all sources together."""
 

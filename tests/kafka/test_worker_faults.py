@@ -122,6 +122,7 @@ def test_a_broker_killed_under_load_comes_back_to_exact_events(broker, settings,
     assert len(fleet.running) == 2
 
 
+@pytest.mark.soak
 def test_a_broker_that_hangs_for_a_while_costs_nothing(broker, settings, capturer, fleet):
     fleet.add()
     with capturer.load():
