@@ -27,7 +27,7 @@ demo: $(READY)  ## run the whole pipeline over shipped samples and print the tri
 	@$(BIN)/python -m tests.demo
 
 test: $(READY)  ## the whole test-suite, under 15 minutes on 2 cores
-	@$(BIN)/python -m pytest -n 4 --dist worksteal -q -m 'not soak'
+	@$(BIN)/python -m pytest -n 3 --dist worksteal -q -m 'not soak'
 
 soak: $(READY)  ## the long runs
 	@$(BIN)/python -m pytest -q -m soak --timeout 3600

@@ -132,7 +132,7 @@ def test_status_names_what_is_wrong(secure, home_with, tmp_path):
     must_hide_secrets(status.stdout + status.stderr)
 
 
-@pytest.mark.parametrize("case", ["password SCRAM-SHA-512", "authority"])
+@pytest.mark.parametrize("case", ["password SCRAM-SHA-512", pytest.param("authority", marks=pytest.mark.soak)])
 def test_a_daemon_says_so_waits_and_goes_on_once_it_is_mended(secure, home_with, prefix, tmp_path, case):
     """It neither ends nor tries without a pause; a secret in a file needs no restart."""
     home, words = refused(secure, home_with, tmp_path, case)

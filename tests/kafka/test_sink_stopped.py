@@ -52,6 +52,7 @@ def first_times(settings: KafkaSettings) -> dict[str, list[str]]:
     return {thread: list(told.values()) for thread, told in threads.items()}
 
 
+@pytest.mark.soak
 def test_a_broker_hangs_for_a_while(broker: Broker, settings: KafkaSettings, sources: EverySource) -> None:
     sources.home.start("--only", "capture", wait=False)
     eventually(sources.home.ready, 120)

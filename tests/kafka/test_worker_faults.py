@@ -134,6 +134,7 @@ def test_a_broker_that_hangs_for_a_while_costs_nothing(broker, settings, capture
     must_be_exact(settings, capturer.ids, "the broker hung beyond the session")
 
 
+@pytest.mark.soak
 def test_a_worker_that_starts_before_its_broker_works_once_it_is_there(broker, settings, capturer, fleet):
     with capturer.transaction():
         capturer.events("t", 10)

@@ -55,6 +55,9 @@ class Capturer:
             {
                 "bootstrap.servers": settings.bootstrap_servers[0],
                 "transactional.id": f"{settings.topic_prefix}source.test",
+                # A broker that was killed takes more than the usual minute to come back on a busy machine.
+                "transaction.timeout.ms": 300_000,
+                "message.timeout.ms": 300_000,
                 "log_level": 0,
             }
         )
