@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from adapters.chat.matrix_waiting import WAITING, Waiting
-from adapters.chat.recent import VERSION, Names, Parts, Recent, encode
+from adapters.chat.recent import VERSION, Parts, Recent, changed_parts, encode, load_all
 
 MAX_ROOMS: Final = 5000
 """Rooms and their titles remembered, 500 KB; the history of a forgotten one is read again, with equal ids."""
@@ -66,8 +66,7 @@ class Memory:
         self.position = position or Position(user, None)
         self.waiting = Waiting(parts if position else Parts({}, source), source)
         if position:
-            for part, recent in self._recent.items():
-                recent.load(parts.read(part, Names))
+            load_all(self._recent, parts)
         self._gaps = {part: parts.read(part, Gap) for part in checkpoints if part.startswith(GAP)}
 
     @property
@@ -100,11 +99,7 @@ class Memory:
 
     def changed(self) -> dict[str, bytes | None]:
         """Give the checkpoints that changed beside the position."""
-        changed: dict[str, bytes | None] = {}
-        for part, recent in self._recent.items():
-            if recent.changed:
-                changed[part] = recent.encoded()
-                recent.changed = False
+        changed: dict[str, bytes | None] = {**changed_parts(self._recent)}
         if self.waiting.changed:
             changed[WAITING] = self.waiting.encoded()
         return changed

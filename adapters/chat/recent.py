@@ -94,3 +94,19 @@ class Parts:
     def warn(self, message: str) -> None:
         """Note something that a person should know."""
         self.warnings.append(Warned(self._source, message))
+
+
+def load_all(recents: Mapping[str, Recent], parts: Parts) -> None:
+    """Take up what was written of each, by the name of its part."""
+    for part, recent in recents.items():
+        recent.load(parts.read(part, Names))
+
+
+def changed_parts(recents: Mapping[str, Recent]) -> dict[str, bytes]:
+    """Write those that have changed since they were last written, by the names of their parts."""
+    written: dict[str, bytes] = {}
+    for part, recent in recents.items():
+        if recent.changed:
+            written[part] = recent.encoded()
+            recent.changed = False
+    return written

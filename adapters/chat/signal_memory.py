@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from adapters.chat.identity import SELF
-from adapters.chat.recent import VERSION, Names, Parts, Recent, encode
+from adapters.chat.recent import VERSION, Parts, Recent, changed_parts, encode, load_all
 from adapters.exports.fields import Object, identifier, word
 
 MAX_PEOPLE: Final = 5000
@@ -44,18 +44,12 @@ class Memory:
         self.event = self.position.event
         """The number of the last event that was read, empty while none had one."""
         self._parts = {NUMBERS: Recent(MAX_PEOPLE), NAMES: Recent(MAX_PEOPLE), EDITS: Recent(MAX_EDITS)}
-        for part, recent in self._parts.items():
-            recent.load(parts.read(part, Names))
+        load_all(self._parts, parts)
 
     def moved(self, journal: str, number: int) -> dict[str, bytes]:
         """Move on, and give the checkpoints that changed."""
         self.position = Position(journal, number, self.event)
-        changed = {POSITION: encode(self.position)}
-        for part, recent in self._parts.items():
-            if recent.changed:
-                changed[part] = recent.encoded()
-                recent.changed = False
-        return changed
+        return {POSITION: encode(self.position), **changed_parts(self._parts)}
 
     def person(self, holder: Object, prefix: str) -> str | None:
         """Give who `prefix`, `prefix`Number and `prefix`Uuid of an object name: a UUID, else a number, or `SELF`.

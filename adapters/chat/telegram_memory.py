@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from adapters.chat.recent import VERSION, Names, Parts, Recent, encode
+from adapters.chat.recent import VERSION, Parts, Recent, changed_parts, encode, load_all
 
 MAX_CONNECTIONS: Final = 1000
 """Business accounts remembered, those used longest ago forgotten first; the server knows them all."""
@@ -39,8 +39,7 @@ class Memory:
         parts = Parts(checkpoints, source)
         self.warnings = parts.warnings
         self.connections, self.topics = Recent(MAX_CONNECTIONS), Recent(MAX_TOPICS)
-        for part, recent in ((CONNECTIONS, self.connections), (TOPICS, self.topics)):
-            recent.load(parts.read(part, Names))
+        load_all(self._recent, parts)
         position = parts.read(POSITION, Position)
         if position and position.bot != bot:
             # Another bot counts its own updates: an offset above them all could confirm what was never read.
@@ -48,15 +47,14 @@ class Memory:
             position = None
         self.position = position or Position(bot, 0)
 
+    @property
+    def _recent(self) -> dict[str, Recent]:
+        return {CONNECTIONS: self.connections, TOPICS: self.topics}
+
     def moved(self, offset: int, time: int) -> dict[str, bytes]:
         """Move on, and give the checkpoints that changed."""
         self.position = Position(self.position.bot, offset, time)
-        changed = {POSITION: encode(self.position)}
-        for part, recent in ((CONNECTIONS, self.connections), (TOPICS, self.topics)):
-            if recent.changed:
-                changed[part] = recent.encoded()
-                recent.changed = False
-        return changed
+        return {POSITION: encode(self.position), **changed_parts(self._recent)}
 
     def not_saved(self) -> None:
         """Note that the checkpoints given last may not be in the log: they are given again."""

@@ -8,7 +8,6 @@ import base64
 import gc
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -17,11 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+
+from tests.support.server_process import ServerProcess
 
 JARS: Final = Path(os.environ.get("KAFKA_HOME", "~/.cache/session-triage/kafka")).expanduser()
 
@@ -107,7 +108,7 @@ def require_kafka() -> None:
         pytest.skip(reason)
 
 
-class Broker:
+class Broker(ServerProcess):
     """One node; its port and its data outlive a restart. It is its own context manager."""
 
     def __init__(
@@ -130,7 +131,7 @@ class Broker:
         self._java = ["java", f"-Xmx{heap}", "-cp", f"{JARS}/*"]
         if quick:
             self._java[1:1] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__()
         folder.mkdir(parents=True, exist_ok=True)
         lines = "\n".join(_listeners(self.port, controller, listeners))
         own = _PROPERTIES.format(controller=controller, data=folder / "data", session=_SESSION_MS[quick])
@@ -143,18 +144,6 @@ class Broker:
             for part in ("--add-scram", f"{mechanism}=[name={user},password={password}]")
         ]
         self._run("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}", "-c", str(self._properties), *known)
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
-
-    @property
-    def running(self) -> bool:
-        """Whether its process is there."""
-        return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
         """Start, and wait until it answers."""
@@ -173,32 +162,11 @@ class Broker:
                     raise AssertionError((self.folder / "broker.log").read_text()[-4000:]) from None
             time.sleep(0.1)
 
-    def kill(self) -> None:
-        """End it as `kill -9` does; a node that is down stays down."""
-        self._signal(signal.SIGKILL)
-        if self._process is not None:
-            self._process.wait()
-            self._process = None
-
-    def pause(self) -> None:
-        """Let it hang: connections stay open, nothing is answered. It has stopped when this returns."""
-        self._signal(signal.SIGSTOP)
-        assert self._process is not None
-        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
-
-    def resume(self) -> None:
-        """Let it go on."""
-        self._signal(signal.SIGCONT)
-
     def memory_bytes(self) -> int:
         """Its resident memory."""
         assert self._process is not None
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
-
-    def _signal(self, number: int) -> None:
-        if self._process is not None and self.running:
-            self._process.send_signal(number)
 
     def _run(self, *arguments: str) -> None:
         done = subprocess.run([*self._java, *arguments], capture_output=True, text=True, check=False, timeout=120)

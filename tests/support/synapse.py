@@ -10,17 +10,17 @@ import hashlib
 import hmac
 import json
 import os
-import signal
 import subprocess
 import time
 import uuid
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import pytest
 
 from tests.support.matrix import Person, called
 from tests.support.served import answers, free_port
+from tests.support.server_process import ServerProcess
 
 SYNAPSE: Final = Path(os.environ.get("SYNAPSE_HOME", "~/.cache/session-triage/synapse")).expanduser()
 
@@ -50,7 +50,7 @@ def require_synapse() -> None:
         pytest.skip(reason)
 
 
-class Homeserver:
+class Homeserver(ServerProcess):
     """One server; its port and its data outlive a restart. It is its own context manager."""
 
     def __init__(self, folder: Path) -> None:
@@ -58,24 +58,12 @@ class Homeserver:
         self.folder = folder
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._process: subprocess.Popen[bytes] | None = None
+        super().__init__()
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in (("homeserver.yaml", _settings(folder, self.port)), ("log.json", _logging(folder))):
             (folder / name).write_text(json.dumps(content, indent=1))  # which is YAML too
         seed = base64.b64encode(os.urandom(32)).decode().rstrip("=")
         (folder / "signing.key").write_text(f"ed25519 a_test {seed}\n")
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
-
-    @property
-    def running(self) -> bool:
-        """Whether its process is there."""
-        return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:
         """Start, and wait until it answers."""
@@ -87,23 +75,6 @@ class Homeserver:
             assert self.running, (self.folder / "output").read_text()[-4000:]
             assert time.monotonic() < end, "it does not answer"
             time.sleep(0.05)
-
-    def kill(self) -> None:
-        """End it as `kill -9` does; a server that is down stays down."""
-        self._signal(signal.SIGKILL)
-        if self._process is not None:
-            self._process.wait()
-            self._process = None
-
-    def pause(self) -> None:
-        """Let it hang: connections stay open, nothing is answered. It has stopped when this returns."""
-        self._signal(signal.SIGSTOP)
-        assert self._process is not None
-        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
-
-    def resume(self) -> None:
-        """Let it go on."""
-        self._signal(signal.SIGCONT)
 
     def person(self, name: str) -> Person:
         """Register an account that nobody else has, and log it in; `name` is how its id begins.
@@ -118,10 +89,6 @@ class Homeserver:
         body = {"nonce": nonce, "username": user, "password": PASSWORD, "admin": False, "mac": mac}
         made = called("POST", register, body)
         return Person(self.url, made["user_id"], made["access_token"], made["device_id"])
-
-    def _signal(self, number: int) -> None:
-        if self._process is not None and self.running:
-            self._process.send_signal(number)
 
 
 def _settings(folder: Path, port: int) -> dict[str, Any]:
