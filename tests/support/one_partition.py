@@ -55,6 +55,8 @@ class OnePartition:
 
     async def take_up(self, shelf=None):
         around = self.around
+        # A commit that was answered is seen a moment later, once its marks are there.
+        await around.offsets.settled(self.captured)
         if shelf is not None:
             around = replace(around, shelf=shelf)
         partition = Partition(around, 0, Chain(processors()))
