@@ -64,17 +64,12 @@ async def _asked(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:
 
 
 async def _survey(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:
-    from aiokafka.admin import AIOKafkaAdminClient  # noqa: PLC0415 - likewise
-
-    from ingest.log.kafka.client import client_arguments  # noqa: PLC0415
-    from ingest.log.kafka.stopping import stop  # noqa: PLC0415
-    from ingest.log.kafka.topics import specification  # noqa: PLC0415
+    from ingest.log.kafka.admin import admin_client  # noqa: PLC0415
+    from ingest.log.kafka.topics import specification  # noqa: PLC0415 - likewise
     from ingest.log.kafka.verify import create as create_topics  # noqa: PLC0415
     from ingest.log.kafka.verify import describe, survey  # noqa: PLC0415
 
-    admin = AIOKafkaAdminClient(**client_arguments(settings))
-    try:
-        await admin.start()
+    async with admin_client(settings) as admin:
         there = await describe(admin)
         missing = [spec for spec in specification(settings) if spec.name not in there]
         if create:
@@ -86,8 +81,6 @@ async def _survey(settings: "KafkaSettings", *, create: bool) -> list[TopicView]
             )
             for spec, problems in await survey(admin, settings)
         ]
-    finally:
-        await stop(admin)
 
 
 def _render(view: TopicView, console: Console) -> None:

@@ -1,8 +1,8 @@
 """What everything on one Kafka log shares: the event loop, readers and groups, and what is known of the topics."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Coroutine, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Coroutine, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from itertools import repeat
 from typing import Any, Final, TypeVar
 
@@ -11,8 +11,9 @@ from aiokafka.structs import TopicPartition
 
 from ingest.clock import now_ms
 from ingest.log.contract import LogError, NewRecord, Topic
+from ingest.log.kafka.admin import admin_client
 from ingest.log.kafka.checkpoints import place_of
-from ingest.log.kafka.client import BATCH_BYTES, client_arguments
+from ingest.log.kafka.client import BATCH_BYTES
 from ingest.log.kafka.diagnosis import diagnose
 from ingest.log.kafka.errors import explain, missing_topic
 from ingest.log.kafka.fitting import fit_record, room_for_record
@@ -20,7 +21,6 @@ from ingest.log.kafka.groups import Groups
 from ingest.log.kafka.loop import LoopThread
 from ingest.log.kafka.producer import Batch, Message, Transactions
 from ingest.log.kafka.reader import Readers
-from ingest.log.kafka.stopping import stop
 from ingest.log.kafka.topics import CHECKPOINTS, MAX_MESSAGE_BYTES, partition_of, topic_name
 from ingest.log.kafka.verify import describe, message_limits
 from ingest.settings_kafka import KafkaSettings
@@ -114,15 +114,9 @@ class Connection:
         if (end := self._written.pop(place, None)) is not None:
             await self.readers.offsets.reached(place, end)
 
-    @asynccontextmanager
-    async def admin(self) -> AsyncIterator[AIOKafkaAdminClient]:
-        """A client for questions about topics; they are few, so each has a connection of its own."""
-        admin = AIOKafkaAdminClient(**client_arguments(self.settings))
-        try:
-            await admin.start()
-            yield admin
-        finally:
-            await stop(admin)
+    def admin(self) -> AbstractAsyncContextManager[AIOKafkaAdminClient]:
+        """A client for questions about topics."""
+        return admin_client(self.settings)
 
     def _explained(self, error: Exception, doing: str) -> LogError:
         try:

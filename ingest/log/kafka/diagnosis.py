@@ -39,20 +39,22 @@ async def diagnose(error: BaseException, settings: KafkaSettings, doing: str) ->
 async def _refusal(settings: KafkaSettings, host: str, port: int) -> Exception | None:
     """Connect as a client would, and ask something; gives what went wrong."""
     try:
-        return await asyncio.wait_for(_ask(host, port, _connecting(client_arguments(settings))), SECONDS)
+        await asyncio.wait_for(_ask(host, port, _connecting(client_arguments(settings))), SECONDS)
     except Exception as error:  # noqa: BLE001 - whatever it is: that is the answer
         return error
+    return None
 
 
-async def _ask(host: str, port: int, arguments: dict[str, Any]) -> Exception | None:
+async def _ask(host: str, port: int, arguments: dict[str, Any]) -> None:
     connection = await create_conn(host, port, **arguments)
     try:
         brokers = (await connection.send(MetadataRequest([]))).brokers
     finally:
         connection.close()
     # The library takes an OAuth login for done although brokers refuse the token with their answer (RFC 7628, 3.2.2).
-    # What comes after it is then no answer to what was asked: a broker names at least itself.
-    return None if brokers else SaslAuthenticationFailed("what it answers after the login is no answer")
+    # What comes after it is then no answer to what was asked. Without OAuth it is that of a node that is not ready yet.
+    if not brokers and arguments.get("sasl_mechanism") == "OAUTHBEARER":
+        raise SaslAuthenticationFailed("what it answers after the login is no answer")
 
 
 def _connecting(arguments: dict[str, Any]) -> dict[str, Any]:

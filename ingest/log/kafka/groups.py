@@ -19,6 +19,7 @@ from ingest.clock import now_ms
 from ingest.log.kafka.client import client_arguments
 from ingest.log.kafka.requests import OffsetDeleteRequest
 from ingest.log.kafka.stopping import stop
+from ingest.log.kafka.unready import look_up_patiently
 from ingest.settings_kafka import KafkaSettings
 
 T = TypeVar("T")
@@ -145,6 +146,7 @@ class Groups:
         async with self._starting:
             if self._client is None:
                 client = AIOKafkaClient(**client_arguments(self._settings))
+                look_up_patiently(client)
                 try:
                     await client.bootstrap()
                 except BaseException:

@@ -9,7 +9,8 @@ been told: the error of a fenced producer also comes from what was awaited. Sour
 from typing import TYPE_CHECKING, Any
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaConnectionError, NodeNotReadyError
+
+from ingest.log.kafka.unready import look_up_patiently
 
 if TYPE_CHECKING:
     from asyncio import Future, Task
@@ -33,8 +34,7 @@ class Producer(AIOKafkaProducer):  # type: ignore[misc]  # the library has no ty
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self._lookup = self.client.coordinator_lookup
-        self.client.coordinator_lookup = self._look_up
+        look_up_patiently(self.client)
         self._add_offsets = self._txn_manager.add_offsets_to_txn
         self._txn_manager.add_offsets_to_txn = self._added
         self._append = self._message_accumulator._append_batch  # noqa: SLF001 - there is no other way to batches
@@ -51,16 +51,6 @@ class Producer(AIOKafkaProducer):  # type: ignore[misc]  # the library has no ty
         await super().begin_transaction()
         # An error that allows an abort is set here, and only a commit would ask for it.
         look_at(self._txn_manager.wait_for_transaction_end())
-
-    async def _look_up(self, *asked: Any) -> int:
-        """Find a coordinator; a broker that dies while it answers is asked again, like one that is not there yet.
-
-        The library would give the producer up as a fault of its own, with a traceback.
-        """
-        try:
-            return int(await self._lookup(*asked))
-        except KafkaConnectionError as error:
-            raise NodeNotReadyError(str(error)) from error
 
     # Who waits for offsets or a batch is shielded from them: one that gave up waiting hears of no error any longer.
 

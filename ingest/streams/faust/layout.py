@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
-from aiokafka.admin import AIOKafkaAdminClient
 
 from ingest.log.contract import LogError, NewRecord, Topic
-from ingest.log.kafka.client import BATCH_BYTES, client_arguments
+from ingest.log.kafka.admin import admin_client
+from ingest.log.kafka.client import BATCH_BYTES
 from ingest.log.kafka.errors import missing_topic
 from ingest.log.kafka.fitting import fit_record, room_for_record
-from ingest.log.kafka.stopping import stop
 from ingest.log.kafka.topics import MAX_MESSAGE_BYTES, PROCESSOR_STATE, partition_of, topic_name
 from ingest.log.kafka.verify import describe, message_limits
 from ingest.processors.records import rejection
@@ -48,17 +47,13 @@ class Layout:
 
 async def ask_layout(settings: KafkaSettings) -> Layout:
     """Ask the brokers; raises `KafkaError`, and `LogError` for a layout on which keys would not stay together."""
-    admin = AIOKafkaAdminClient(**client_arguments(settings))
-    try:
-        await admin.start()
+    async with admin_client(settings) as admin:
         found = await describe(admin)
         names = {topic: topic_name(settings, topic) for topic in (*Topic, PROCESSOR_STATE)}
         for name in names.values():
             if name not in found:
                 raise missing_topic(settings, name)
         limits = await message_limits(admin, list(names.values()))
-    finally:
-        await stop(admin)
     counts = {name: found[name].partitions for name in names.values()}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())

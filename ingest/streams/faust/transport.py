@@ -18,6 +18,7 @@ from faust.types import TP, ConsumerMessage
 
 from ingest.log.kafka.leftovers import look_at
 from ingest.log.kafka.stopping import STOP_SECONDS, stop
+from ingest.log.kafka.unready import look_up_patiently
 
 SESSION_TIMEOUT_MS: Final = 10_000
 """A worker that says nothing for so long has lost its partitions."""
@@ -52,7 +53,7 @@ class _Thread(AIOKafkaConsumerThread):
     """Runs the consumer, with arguments of this project's settings."""
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:  # noqa: ARG002 - the base class passes it
-        return AIOKafkaConsumer(
+        consumer = AIOKafkaConsumer(
             **cast("WorkerApp", self.app).consumer_arguments,
             group_id=self.app.conf.id,
             partition_assignment_strategy=[StickyPartitionAssignor],
@@ -60,6 +61,8 @@ class _Thread(AIOKafkaConsumerThread):
             heartbeat_interval_ms=HEARTBEAT_MS,
             rebalance_timeout_ms=REBALANCE_TIMEOUT_MS,
         )
+        look_up_patiently(consumer._client)  # noqa: SLF001 - there is no other way to it
+        return consumer
 
     async def on_thread_stop(self) -> None:
         """Leave the group in a bounded time: Faust would wait as long as a consumer takes whose brokers are away."""
