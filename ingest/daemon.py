@@ -43,6 +43,10 @@ PARTS: Final = (CAPTURE, PROCESS)
 DRAIN_SECONDS: Final = 9.0
 """A stop takes less than the ten seconds that are promised, the end of the interpreter included."""
 
+LOG_SECONDS: Final = 2.0
+"""What calls of the log are left for when the drain begins. An append takes well under one; the rest of `DRAIN_SECONDS`
+is for clients to disconnect from brokers that are away: three seconds when a call ends, three when the log closes."""
+
 WATCH_SECONDS: Final = 0.25
 """How soon the end of the first sweep is noticed."""
 
@@ -123,6 +127,7 @@ class Daemon:
         _log.info("stopping")
         for chore in chores:
             chore.cancel()
+        self.log.finish_within(LOG_SECONDS)
         await sources.stop()
         if processing:
             await processing.stop()

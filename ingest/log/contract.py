@@ -243,6 +243,12 @@ class EventLog(Protocol):
         """Everything `status` shows; quick whatever the size of the log."""
         ...
 
+    def finish_within(self, seconds: float) -> None:
+        """Let no call wait longer than that from now on, also one under way: it raises `LogError` then.
+
+        Does nothing by itself, for a log that waits for nobody else.
+        """
+
     def close(self) -> None:
         """Finish what was begun and release the log."""
         ...

@@ -93,3 +93,21 @@ def test_a_stop_is_quick_while_brokers_are_away(broker, settings, home):
     home.stop(seconds=12)
     assert time.monotonic() - begun < 11
     broker.start()
+
+
+@pytest.mark.parametrize(("fault", "mend"), [("kill", "start"), ("pause", "resume")])
+def test_the_triage_does_not_hold_up_a_stop_while_brokers_are_away(broker, settings, home, fault, mend):
+    make_topics(settings)
+    session = session_file(home, 1)
+    session.append(1)
+    home.start("--only", "capture", "--only", "triage")
+    eventually(lambda: captured_texts(settings) == session.texts, 60)
+    getattr(broker, fault)()
+    try:
+        session.append(2)
+        assert home.stop() == 0, home.errors()
+    finally:
+        getattr(broker, mend)()
+    home.start("--only", "capture", "--only", "triage")
+    eventually(lambda: captured_texts(settings) == session.texts, 60)
+    assert home.stop() == 0, home.errors()

@@ -54,6 +54,10 @@ class Connection:
             explained = self._explained(error, doing)
             raise explained from explained.__cause__
 
+    def finish_within(self, seconds: float) -> None:
+        """Let no work take longer than that from now on, also what is under way."""
+        self._loop.finish_within(seconds)
+
     def close(self, last: Iterable[Coroutine[Any, Any, None]]) -> None:
         """Run what is still to do, disconnect and end the loop, within a bounded time."""
         self._loop.close(self._finish(list(last)), CLOSE_SECONDS)

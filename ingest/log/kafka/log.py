@@ -68,6 +68,10 @@ class KafkaLog(EventLog):
         """Open the log without connecting yet; raises `LogError` for settings that contradict each other."""
         return cls(settings, read_only=read_only)
 
+    def finish_within(self, seconds: float) -> None:
+        """Let no call wait for brokers longer than that from now on, also one under way: it raises `LogError` then."""
+        self._connection.finish_within(seconds)
+
     def close(self) -> None:
         """Finish what was begun and disconnect, within a bounded time; calling it again does nothing."""
         with self._lock:

@@ -1,6 +1,7 @@
 """The event loop of a Kafka log: one daemon thread runs every client, and threads hand it work with a bounded wait."""
 
 import asyncio
+import time
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError
 from threading import Thread
@@ -20,6 +21,8 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._closed = False
+        self._end: float | None = None
+        self._limits: set[asyncio.Timeout] = set()
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -28,11 +31,16 @@ class LoopThread:
         if self._closed:
             work.close()
             raise LogError("the log is closed")
-        done = asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, timeout_s), self._loop)
+        done = asyncio.run_coroutine_threadsafe(self._limited(work, timeout_s), self._loop)
         try:
             return done.result(timeout_s + _GRACE_S)
         except CancelledError:
             raise LogError("the log was closed meanwhile") from None
+
+    def finish_within(self, seconds: float) -> None:
+        """Let no work take longer than that from now on, neither what is under way nor what is yet to come."""
+        if not self._closed:
+            self._loop.call_soon_threadsafe(self._shorten, time.monotonic() + seconds)
 
     def close(self, last: Coroutine[Any, Any, None], timeout_s: float) -> None:
         """Run a last coroutine for at most that long, cancel what is left, and end the thread."""
@@ -40,11 +48,31 @@ class LoopThread:
             last.close()
             return
         try:
-            self.run(last, timeout_s)
+            # Not under the limit of `finish_within`: what disconnects has one of its own.
+            asyncio.run_coroutine_threadsafe(asyncio.wait_for(last, timeout_s), self._loop).result(timeout_s + _GRACE_S)
         finally:
             self._closed = True
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(timeout_s)
+
+    async def _limited(self, work: Coroutine[Any, Any, T], timeout_s: float) -> T:
+        async with asyncio.timeout(timeout_s) as limit:
+            self._limits.add(limit)
+            try:
+                self._hold_to_end(limit)
+                return await work
+            finally:
+                self._limits.discard(limit)
+
+    def _shorten(self, end: float) -> None:
+        self._end = end
+        for limit in self._limits:
+            self._hold_to_end(limit)
+
+    def _hold_to_end(self, limit: asyncio.Timeout) -> None:
+        # asyncio's clock is the monotonic one. A limit that has passed is cancelling already, and takes no new time.
+        if self._end is not None and not limit.expired() and self._end < (limit.when() or self._end):
+            limit.reschedule(self._end)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
