@@ -126,3 +126,22 @@ def test_a_shelf_keeps_stores_while_partitions_are_dealt_out_and_closes_the_othe
     shelf.discard(1)
     assert shelf.take(1) is not first
     assert made == [1, 2, 1]
+
+
+def test_the_stores_of_a_process_share_one_bounded_memory(tmp_path):
+    """By themselves 24 stores would hold 4 MiB each of what was written, and 32 of what was read.
+
+    The bound is a soft one: each has half a MiB at least, and a flush counts until it ends.
+    """
+    cache, unwritten = rocks.shared_memory()
+    opened = [RocksStore(tmp_path / str(partition)) for partition in range(24)]
+    most = 0
+    for part in range(38):  # 3.8 MB each, just before a store's own buffer is full
+        keys = [part.to_bytes(4, "big") + key.to_bytes(4, "big") for key in range(100)]
+        for store in opened:
+            store.apply({("normalize", key): bytes(1000) for key in keys}, len(keys))
+            assert len(store.state("normalize", keys)) == len(keys)
+        most = max(most, unwritten.get_usage(), cache.get_usage())
+    assert 0 < most < 2 * rocks.MEMORY_BYTES
+    for store in opened:
+        store.close()

@@ -66,9 +66,15 @@ _RULES: Final[tuple[tuple[tuple[type[BaseException], ...], type[LogError], str],
         "{where}, {doing}: a broker cannot write to its disk; free space there",
     ),
     (
-        (errors.ConcurrentTransactions, errors.GroupLoadInProgressError),
+        (errors.ConcurrentTransactions,),
         LogBusyError,
         "{where}, {doing}: another transaction is being finished for too long",
+    ),
+    (
+        # Kafka calls it COORDINATOR_LOAD_IN_PROGRESS: also transactions have coordinators.
+        (errors.GroupLoadInProgressError,),
+        LogBusyError,
+        "{where}, {doing}: a broker has been reading its own log for too long",
     ),
     (
         (

@@ -4,6 +4,7 @@ A crash takes nothing that the changelog does not have: state and position are w
 RocksDB's own log that a power cut may take is loaded again.
 """
 
+import functools
 import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from rocksdict import Options, Rdict, WriteBatch
+from rocksdict import BlockBasedOptions, Cache, Options, Rdict, WriteBatch, WriteBufferManager
 
 from ingest.log.contract import LogError, StateKey
 from ingest.streams.faust.stores import join_key
@@ -31,6 +32,25 @@ STALE_S: Final = 12 * 3600.0
 _WRITE_BUFFER_BYTES: Final = 4 * 1024 * 1024
 """Each partition fills one before it goes to disk; RocksDB's default of 64 MiB would be half a gigabyte for eight."""
 
+MEMORY_BYTES: Final = 32 * 1024 * 1024
+"""What the stores of a process hold together, of what was written and of what was read: softly, by half a MiB a store,
+and what is being flushed. RocksDB by itself gives each store a cache of this size, so that memory would grow with the
+partitions, and for as long as their caches fill."""
+
+_UNWRITTEN_BYTES: Final = MEMORY_BYTES // 2
+"""The part of it past which a store that is written to goes to disk early, so that reads keep a cache."""
+
+_OPEN_FILES: Final = 64
+"""Tables that a store keeps open; RocksDB by itself keeps all of them, each with some memory of its own."""
+
+
+@functools.cache
+def shared_memory() -> tuple[Cache, WriteBufferManager]:
+    """The one cache of all stores of this process, and what charges writes to it that are not on disk yet."""
+    cache = Cache(MEMORY_BYTES)
+    # Without stalls: a store that waits for another's disk would hold up its partition.
+    return cache, WriteBufferManager.new_write_buffer_manager_with_cache(_UNWRITTEN_BYTES, False, cache)
+
 
 class RocksStore:
     """One partition's stores in a folder; used by one process at a time, by RocksDB's own lock."""
@@ -48,6 +68,13 @@ class RocksStore:
         options = Options(raw_mode=True)
         options.create_if_missing(True)
         options.set_write_buffer_size(_WRITE_BUFFER_BYTES)
+        options.set_max_open_files(_OPEN_FILES)
+        cache, unwritten = shared_memory()
+        options.set_write_buffer_manager(unwritten)
+        tables = BlockBasedOptions()
+        tables.set_block_cache(cache)
+        tables.set_cache_index_and_filter_blocks(True)
+        options.set_block_based_table_factory(tables)
         with self._explained():
             self._db = Rdict(str(self._folder), options)
 
