@@ -64,8 +64,8 @@ async def _asked(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:
 
 
 async def _survey(settings: "KafkaSettings", *, create: bool) -> list[TopicView]:
-    from ingest.log.kafka.admin import admin_client  # noqa: PLC0415
-    from ingest.log.kafka.topics import specification  # noqa: PLC0415 - likewise
+    from ingest.log.kafka.admin import admin_client  # noqa: PLC0415 - likewise
+    from ingest.log.kafka.topics import specification  # noqa: PLC0415
     from ingest.log.kafka.verify import create as create_topics  # noqa: PLC0415
     from ingest.log.kafka.verify import describe, survey  # noqa: PLC0415
 

@@ -4,7 +4,6 @@ A node that was held up answers so for some milliseconds; here every client's fi
 """
 
 import asyncio
-from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -31,15 +30,17 @@ UPDATE = ClusterMetadata.update_metadata
 
 @pytest.fixture
 def unready_answers(monkeypatch):
-    """How often each client has been answered; its first answers name no broker."""
-    answers = Counter()
+    """What each client knows, once it has been answered; its first answer names no broker."""
+    answered = []
 
     def update(self, metadata):
-        answers[id(self)] += 1
-        UPDATE(self, SimpleNamespace(brokers=[]) if answers[id(self)] == 1 else metadata)
+        first = self not in answered
+        UPDATE(self, SimpleNamespace(brokers=[]) if first else metadata)
+        if first:
+            answered.append(self)
 
     monkeypatch.setattr(ClusterMetadata, "update_metadata", update)
-    return answers
+    return answered
 
 
 def test_a_log_opens_writes_and_answers(broker, prefix, unready_answers):
@@ -59,9 +60,7 @@ async def test_a_worker_joins_its_group(broker, prefix, tmp_path, unready_answer
     settings = settings_of(broker.bootstrap, prefix)
     await asyncio.to_thread(declare, settings)
     capturer = Capturer(settings)
-    with capturer.transaction():
-        for thread in range(10):
-            capturer.events(f"t{thread}", 3)
+    capturer.threads(10, 3)
     health = Health()
     workers = Workers(settings, tmp_path, processors, Shelf(lambda _: MemoryStore()), health, Metrics())
     workers.start()

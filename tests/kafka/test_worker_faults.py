@@ -100,9 +100,7 @@ def test_all_partitions_pass_to_the_other_worker_while_the_first_hangs(settings,
     wait_for_events(settings, 3)
     sleeper.pause()
     fleet.add()
-    with capturer.transaction():
-        for thread in range(20):
-            capturer.events(f"u{thread}", 5)
+    capturer.threads(20, 5, "u")
     wait_for_events(settings, capturer.count)
     sleeper.resume()
     must_be_exact(settings, capturer.ids, "one worker hangs, another takes everything")

@@ -56,9 +56,7 @@ class Failing(Workers):
 @in_loop
 async def test_a_fault_while_partitions_are_dealt_out_is_said_and_mended(settings, tmp_path, failing):
     capturer = Capturer(settings)
-    with capturer.transaction():
-        for thread in range(10):
-            capturer.events(f"t{thread}", 3)
+    capturer.threads(10, 3)
     health = Health()
     workers = Failing(settings, tmp_path, processors, Shelf(lambda _: MemoryStore()), health, Metrics())
     workers.failing = failing
@@ -78,9 +76,7 @@ async def test_a_fault_while_partitions_are_dealt_out_is_said_and_mended(setting
 @in_loop
 async def test_a_partition_that_fails_is_said_and_taken_up_again(settings, tmp_path, monkeypatch):
     capturer = Capturer(settings)
-    with capturer.transaction():
-        for thread in range(10):
-            capturer.events(f"t{thread}", 3)
+    capturer.threads(10, 3)
     health, failed = Health(), []
 
     class BadOnce(MemoryStore):

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
-from aiokafka.admin import AIOKafkaAdminClient
 
 from ingest.log.kafka import client, offsets, reader
+from ingest.log.kafka.admin import admin_client
 from ingest.log.kafka.topics import specification
 from ingest.log.kafka.verify import create
 from ingest.settings_kafka import KafkaSettings
@@ -27,12 +27,8 @@ def make_topics(settings: KafkaSettings) -> KafkaSettings:
     """Make every topic on a real broker."""
 
     async def make() -> None:
-        admin = AIOKafkaAdminClient(**client.client_arguments(settings))
-        await admin.start()
-        try:
+        async with admin_client(settings) as admin:
             await create(admin, specification(settings))
-        finally:
-            await admin.close()
 
     asyncio.run(make())
     return settings

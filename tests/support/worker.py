@@ -83,6 +83,12 @@ class Capturer:
         ids += new
         self.record(NewRecord(Topic.CAPTURED, f"pi/{thread}", encode_record(record)), time_ms)
 
+    def threads(self, count: int, events: int, name: str = "t") -> None:
+        """Append the next events of so many threads, whose names begin so, in one transaction."""
+        with self.transaction():
+            for number in range(count):
+                self.events(f"{name}{number}", events)
+
     def record(self, record: NewRecord, time_ms: int = 0) -> None:
         """Append any record."""
         self._producer.produce(

@@ -1,7 +1,7 @@
 """The event loop of a Kafka log: one daemon thread runs every client, and threads hand it work with a bounded wait."""
 
 import asyncio
-import time
+import math
 from collections.abc import Coroutine
 from concurrent.futures import CancelledError
 from threading import Thread
@@ -21,7 +21,7 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._closed = False
-        self._end: float | None = None
+        self._end = math.inf
         self._limits: set[asyncio.Timeout] = set()
         self._thread = Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -40,7 +40,7 @@ class LoopThread:
     def finish_within(self, seconds: float) -> None:
         """Let no work take longer than that from now on, neither what is under way nor what is yet to come."""
         if not self._closed:
-            self._loop.call_soon_threadsafe(self._shorten, time.monotonic() + seconds)
+            self._loop.call_soon_threadsafe(self._end_within, seconds)
 
     def close(self, last: Coroutine[Any, Any, None], timeout_s: float) -> None:
         """Run a last coroutine for at most that long, cancel what is left, and end the thread."""
@@ -56,23 +56,18 @@ class LoopThread:
             self._thread.join(timeout_s)
 
     async def _limited(self, work: Coroutine[Any, Any, T], timeout_s: float) -> T:
-        async with asyncio.timeout(timeout_s) as limit:
+        async with asyncio.timeout_at(min(self._loop.time() + timeout_s, self._end)) as limit:
             self._limits.add(limit)
             try:
-                self._hold_to_end(limit)
                 return await work
             finally:
                 self._limits.discard(limit)
 
-    def _shorten(self, end: float) -> None:
-        self._end = end
+    def _end_within(self, seconds: float) -> None:
+        self._end = self._loop.time() + seconds
         for limit in self._limits:
-            self._hold_to_end(limit)
-
-    def _hold_to_end(self, limit: asyncio.Timeout) -> None:
-        # asyncio's clock is the monotonic one. A limit that has passed is cancelling already, and takes no new time.
-        if self._end is not None and not limit.expired() and self._end < (limit.when() or self._end):
-            limit.reschedule(self._end)
+            if not limit.expired():  # one that has passed is cancelling already, and takes no new time
+                limit.reschedule(min(limit.when() or self._end, self._end))
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
