@@ -36,7 +36,7 @@ class Positions:
             for (topic, partition), offset in places.items()
         ]
         if rows:
-            self._connection.execute(insert_or_update(self._connection, offsets, ["committed"]), rows)
+            self._connection.execute(insert_or_update(self._connection, offsets, ("committed",)), rows)
 
     def take_over(self, name: str, holder: str) -> int:
         """Become the holder of a turn; gives its epoch, by which every earlier holder is fenced."""
