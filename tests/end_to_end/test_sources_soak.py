@@ -87,6 +87,7 @@ def run(folder: Path, seconds: float, looks: int) -> list[Look]:
         assert rejected(home) == 0
         assert all(not door.refusals for door in sources.doors.values()), "a log that accepts refuses nobody"
         assert max(sources.bots.offsets) == sources.bots.polls[-1][0]
+        assert f"s{sources.rooms.reached}" == sources.rooms.newest
         assert home.errors() == ""
         assert home.stop() == 0
     return figures

@@ -1,7 +1,7 @@
 """The log takes nothing for a while: no cursor moves, memory is bounded, readiness says why; then all of it arrives.
 
-Issue 5, "It must show", for every live source at once in the real daemon: Telegram by polling and by webhook, WhatsApp,
-Signal, custom events and the session files of three agents.
+Issue 5, "It must show", for every live source at once in the real daemon: Telegram by polling and by webhook, Matrix,
+WhatsApp, Signal, custom events and the session files of three agents.
 """
 
 import sqlite3
@@ -24,9 +24,9 @@ FLOOD_CHARS = 3_900
 """Together 15 MB for each source that is asked for more: who held them would show it."""
 
 MAX_GROWTH_BYTES = 40 * 1024 * 1024
-"""A capture and its records for each of eight sources, bodies of requests, and what the allocator keeps."""
+"""A capture and its records for each of nine sources, bodies of requests, and what the allocator keeps."""
 
-PULLED = ("telegram.ops", "pi", "claude_code", "codex")
+PULLED = ("telegram.ops", "matrix.ops", "pi", "claude_code", "codex")
 """Sources that are asked for more, and whose speakers wait for nobody."""
 
 

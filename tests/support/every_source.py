@@ -12,8 +12,12 @@ from uuid import NAMESPACE_URL, uuid5
 from tests.support import claude_code, codex, pi
 from tests.support.daemon import Home
 from tests.support.fake_botapi import TOKEN, FakeBotApi
+from tests.support.fake_homeserver import TOKEN as MATRIX_TOKEN
+from tests.support.fake_homeserver import USER as MATRIX_USER
 from tests.support.fake_signal import ACCOUNT, FakeSignal
+from tests.support.live_homeserver import LiveHomeserver
 from tests.support.load import Door, Say, Speaker, thread_of
+from tests.support.messengers import matrix_event
 from tests.support.served import free_port
 from tests.support.signal_live import T, data, envelope
 from tests.support.telegram import GROUP, update
@@ -34,7 +38,7 @@ class EverySource:
 
     def __init__(self, path: Path, each: int = 4, variables: Mapping[str, str] | None = None) -> None:
         """`each` is the number of speakers of a source; `variables` are further settings."""
-        self.bots, self.signal = FakeBotApi(), FakeSignal()
+        self.bots, self.signal, self.rooms = FakeBotApi(), FakeSignal(), LiveHomeserver()
         self.port = free_port()
         self.home = Home(path)
         self._further = variables or {}
@@ -45,12 +49,14 @@ class EverySource:
             "custom.main": Door(base + "events", lambda _: {"Authorization": f"Bearer {CUSTOM_TOKEN}"}),
         }
         self._polled_numbers, self._pushed_numbers, self._counting = count(1), count(1), threading.Lock()
+        self._matrix_numbers = count(1)
         self._milliseconds = count(int(time.time() * 1000) - T)
         made = {
             "telegram.ops": self._polled,
             "telegram.door": self._pushed,
             "whatsapp.shop": self._whatsapp,
             "signal.ops": self._signal,
+            "matrix.ops": self._matrix,
             "custom.main": self._custom,
         }
         files = {"pi": self._pi, "claude_code": self._claude_code, "codex": self._codex}
@@ -65,6 +71,7 @@ class EverySource:
     def __enter__(self) -> Self:
         self.bots.__enter__()
         self.signal.__enter__()
+        self.rooms.__enter__()
         settings = {
             "HTTP__PORT": str(self.port),
             "LOG__LEVEL": "warning",
@@ -80,6 +87,10 @@ class EverySource:
             "SOURCES__WHATSAPP__SHOP__APP_SECRET": APP_SECRET,
             "SOURCES__SIGNAL__OPS__ACCOUNT": ACCOUNT,
             "SOURCES__SIGNAL__OPS__ADDRESS": self.signal.address,
+            "SOURCES__MATRIX__OPS__HOMESERVER": self.rooms.url,
+            "SOURCES__MATRIX__OPS__USER": MATRIX_USER,
+            "SOURCES__MATRIX__OPS__TOKEN": MATRIX_TOKEN,
+            "SOURCES__MATRIX__OPS__ENCRYPTION": "false",
             "SOURCES__CUSTOM__MAIN__TOKEN": CUSTOM_TOKEN,
         }
         self.home.variables |= {f"SESSION_INGEST__{name}": value for name, value in settings.items()} | self._further
@@ -89,6 +100,7 @@ class EverySource:
         for door in self.doors.values():
             door.stop.set()
         self.home.close()
+        self.rooms.__exit__()
         self.signal.__exit__()
         self.bots.__exit__()
 
@@ -128,6 +140,15 @@ class EverySource:
         def say(text: str) -> None:
             at = next(self._milliseconds)
             self.signal.add(envelope(at, body=data(at, text), sourceNumber=person["source"], **person))
+
+        return say
+
+    def _matrix(self, number: int) -> Say:
+        def say(text: str) -> None:
+            named = next(self._matrix_numbers)
+            event = matrix_event(named, {"msgtype": "m.text", "body": text}, origin_server_ts=int(time.time() * 1000))
+            del event["room_id"]  # as in a timeline
+            self.rooms.say(f"!room{number}:hs.test", event)
 
         return say
 

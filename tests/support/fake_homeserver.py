@@ -99,7 +99,7 @@ class FakeHomeserver:
             case ["join", room]:
                 found = {"room_id": room}
             case ["rooms", room, "messages"] if room in self.history:
-                found = self._page(self.history[room], query)
+                found = self._page(room, query)
             case ["rooms", _, "event", event]:
                 found = self.events.get(event)
         return refusal(404, "M_NOT_FOUND", "not there") if found is None else JSONResponse(found)
@@ -110,7 +110,8 @@ class FakeHomeserver:
             return refusal(403, "M_FORBIDDEN", f"no: {asked['password']}")
         return JSONResponse({"user_id": USER, "device_id": asked["device_id"], "access_token": TOKEN})
 
-    def _page(self, events: list[Any], query: dict[str, str]) -> dict[str, Any]:
+    def _page(self, name: str, query: dict[str, str]) -> dict[str, Any]:
+        events = self.history[name]
         at, limit = int(query.get("from", "t0")[1:]), int(query["limit"])
         end = min(int(query.get("to", f"t{len(events)}")[1:]), len(events))
         given = events[at : min(at + limit, end)]

@@ -32,13 +32,14 @@ def reasons(home: Home) -> list[str]:
 class Standstill:
     """One daemon with all sources; `texts` are what is in the stream by thread, `why` words that its reasons have.
 
-    `offset` is how far Telegram had been confirmed when the log still took something.
+    `offset` and `since` are how far Telegram and Matrix had been confirmed when the log still took something.
     """
 
     sources: EverySource
     texts: Callable[[], Mapping[str, Sequence[str]]]
     why: str
     offset: int = 0
+    since: int = 0
     pid: int = 0
 
     def begin(self) -> None:
@@ -50,6 +51,8 @@ class Standstill:
         self.arrives(PATIENCE)
         eventually(lambda: not self.sources.bots.pending, PATIENCE)
         self.offset = max(self.sources.bots.offsets)
+        self.since = FEW * EACH
+        eventually(lambda: self.sources.rooms.reached == self.since, PATIENCE)
 
     def arrives(self, seconds: float) -> None:
         """Everything that was said comes: once, in order, in its thread."""
@@ -80,7 +83,7 @@ class Standstill:
         assert self.why in status
 
     def no_cursor_moves(self) -> None:
-        """Telegram sees no higher offset, senders are told to come again, and nobody listens to Signal."""
+        """Telegram and Matrix see no higher cursor, senders are told to come again, and nobody listens to Signal."""
         eventually(lambda: self.sources.signal.subscriptions == 0, PATIENCE)
         for name, door in self.sources.doors.items():
             eventually(lambda door=door: door.refusals, PATIENCE)
@@ -88,6 +91,7 @@ class Standstill:
         assert max(self.sources.bots.offsets) == self.offset
         said = sum(len(each.texts) for each in self.sources.speakers["telegram.ops"])
         assert len(self.sources.bots.pending) == said - FEW * EACH
+        assert self.sources.rooms.reached == self.since
 
     def end(self, burst: Burst) -> None:
         """The log takes it again: everything comes without a restart."""
