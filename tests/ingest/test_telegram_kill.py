@@ -6,9 +6,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
@@ -20,14 +19,13 @@ from ingest.log.embedded import EmbeddedLog
 from schemas.captured import decode_record
 from tests.support.daemon import ROOT, Home, Zygote, eventually, texts_by_thread
 from tests.support.fake_botapi import TOKEN, FakeBotApi
+from tests.support.kills import kill_in_turn
 from tests.support.served import free_port
 from tests.support.telegram import GROUP, update
 
 KILLS = 30
 MODULES = ("adapters.chat.telegram_http", "adapters.chat.telegram", "adapters.chat.telegram_webhook")
 SECRET = "a-secret-of-enough-characters"  # noqa: S105 - of a daemon that lives for one test
-LONGEST_LIFE_SECONDS = 0.8
-"""From the middle of the start to some batches."""
 
 POINTS = ("before-request", "after-answer", "before-append", "in-append", "after-append")
 
@@ -175,18 +173,6 @@ class Writer(threading.Thread):
         self.join()
 
 
-def live_and_die(zygote: Zygote, chance: random.Random, lives: int, work: Callable[[], int]) -> None:
-    """Kill daemons in turn at any time since their start, and soon after they were seen at `work`."""
-    for life in range(lives):
-        before, pid = work(), zygote.start()
-        if life % 2:
-            eventually(lambda before=before: work() > before)
-            time.sleep(chance.uniform(0.0, 0.1))
-        else:
-            time.sleep(chance.uniform(0.0, LONGEST_LIFE_SECONDS))
-        zygote.kill(pid)
-
-
 def test_every_message_exactly_once_and_in_order_after_random_kills(server, tmp_path) -> None:
     """The whole daemon, from the first milliseconds of a start on, while messages arrive."""
     home = Home(
@@ -202,7 +188,7 @@ def test_every_message_exactly_once_and_in_order_after_random_kills(server, tmp_
     zygote, writer = Zygote(home, "capture process", MODULES), Writer(server)
     try:
         writer.start()
-        live_and_die(zygote, chance, KILLS, lambda: len(server.polls))
+        kill_in_turn(zygote, chance, KILLS, lambda: len(server.polls))
         writer.finish()
         assert len({offset for offset, _ in server.polls}) > 5, "no daemon lived long enough to be killed at work"
         pid = zygote.start()
@@ -262,7 +248,7 @@ def test_every_delivery_exactly_once_and_in_order_after_random_kills(server, tmp
     try:
         writer.start()
         sender.start()
-        live_and_die(zygote, chance, KILLS // 2, lambda: sender.answered)
+        kill_in_turn(zygote, chance, KILLS // 2, lambda: sender.answered)
         writer.finish()
         pid = zygote.start()
         try:

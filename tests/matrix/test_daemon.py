@@ -4,7 +4,6 @@ Issue 5, "It must show". Each daemon reads a room in the clear and one whose key
 """
 
 import random
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import Home, Zygote, eventually, texts_by_thread
+from tests.support.kills import kill_in_turn
 from tests.support.matrix import Person, Talk
 from tests.support.matrix_lives import Watch
 from tests.support.matrix_proxy import Proxy
@@ -21,8 +21,6 @@ from tests.support.stopped_sinks import held
 from tests.support.synapse import Homeserver
 
 KILLS = 14
-LONGEST_LIFE_SECONDS = 1.5
-"""From the middle of the start to some answers."""
 
 MESSAGES_OF_A_KEY = 4
 
@@ -103,14 +101,7 @@ def test_every_message_exactly_once_and_in_order_after_random_kills(site: Site) 
         zygote.kill(first)
         before = len(site.proxy.sinces)
         with site.talk() as talk:
-            for life in range(KILLS):
-                asked, pid = len(site.proxy.sinces), zygote.start()
-                if life % 2:
-                    eventually(lambda asked=asked: len(site.proxy.sinces) > asked + 1, 60)
-                    time.sleep(chance.uniform(0.0, 0.2))
-                else:
-                    time.sleep(chance.uniform(0.0, LONGEST_LIFE_SECONDS))
-                zygote.kill(pid)
+            kill_in_turn(zygote, chance, KILLS, lambda: len(set(site.proxy.sinces)))
         assert len(set(site.proxy.sinces[before:])) > 5, "no daemon lived long enough to be killed at work"
         pid = zygote.start()
         try:

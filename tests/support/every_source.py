@@ -24,8 +24,8 @@ from tests.support.telegram import GROUP, update
 from tests.support.whatsapp import APP_SECRET, VERIFY_TOKEN, message, messages, signed
 
 CUSTOM_TOKEN: Final = "a-token-of-enough-characters"  # noqa: S105 - of a daemon that lives for one test
-CHAPTER: Final = 100
-"""Messages of a session file; then the agent begins a new one, as people do."""
+CHAPTER: Final = 25
+"""Messages of a session file; then the agent begins a new one, as people do. A soak has more files than are kept."""
 
 SECRET: Final = "a-secret-of-enough-characters"  # noqa: S105
 

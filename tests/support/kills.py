@@ -13,6 +13,9 @@ from tests.support.served import send
 LONGEST_LIFE = 1.5
 """Times what a daemon takes here to have done something: from the middle of the start to well into the work."""
 
+AT_WORK_SECONDS = 0.2
+"""Some batches of a daemon that is at work."""
+
 
 def kill_at_random(zygote: Zygote, chance: random.Random, kills: int, at_work: Callable[[], object]) -> None:
     """Start a daemon and kill it, again and again; the first one lives until `at_work`, which measures how long."""
@@ -24,6 +27,21 @@ def kill_at_random(zygote: Zygote, chance: random.Random, kills: int, at_work: C
     for _ in range(kills):
         pid = zygote.start()
         time.sleep(chance.uniform(0.0, longest))
+        zygote.kill(pid)
+
+
+def kill_in_turn(zygote: Zygote, chance: random.Random, kills: int, work: Callable[[], int]) -> None:
+    """Kill daemons in turn soon after they were seen at `work`, which rises, and at any time since their start."""
+    longest = 0.0
+    for life in range(kills):
+        before, pid = work(), zygote.start()
+        if life % 2:
+            time.sleep(chance.uniform(0.0, longest))
+        else:
+            begun = time.monotonic()
+            eventually(lambda before=before: work() > before, 60)
+            longest = LONGEST_LIFE * (time.monotonic() - begun)
+            time.sleep(chance.uniform(0.0, AT_WORK_SECONDS))
         zygote.kill(pid)
 
 
