@@ -5,12 +5,8 @@ import time
 
 import pytest
 
-from ingest.log.contract import Topic
-from ingest.log.kafka.log import KafkaLog
-from schemas.captured import decode_record
 from tests.support.daemon import Home, eventually, fetch, session_file
-from tests.support.kafka_log import make_topics, settings_for
-from tests.support.log import everything
+from tests.support.kafka_log import captured_texts, make_topics, settings_for
 
 
 @pytest.fixture
@@ -33,13 +29,6 @@ def home(settings, tmp_path):
 
 def reasons(home: Home) -> list[str]:
     return json.loads(fetch(f"{home.url}/readyz")[1])["reasons"]
-
-
-def captured_texts(settings) -> list[str]:
-    with KafkaLog.open(settings, read_only=True) as log:
-        return [
-            event.text for record in everything(log, Topic.CAPTURED) for event in decode_record(record.value).events
-        ]
 
 
 def test_a_daemon_starts_waits_and_goes_on(broker, settings, home):

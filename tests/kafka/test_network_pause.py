@@ -8,12 +8,13 @@ from collections import Counter
 
 import pytest
 
+from ingest.daemon import DRAIN_SECONDS
 from ingest.log.contract import Topic
 from ingest.log.kafka.log import KafkaLog
-from tests.support.daemon import eventually
+from tests.support.daemon import Home, eventually, session_file
 from tests.support.kafka import Broker, Listener, free_ports, require_kafka
 from tests.support.kafka_capture import SOURCE, Capturing
-from tests.support.kafka_log import make_topics, settings_for
+from tests.support.kafka_log import captured_texts, make_topics, settings_for
 from tests.support.log import everything
 from tests.support.network import Network
 from tests.support.worker import Capturer, declare, settings_of
@@ -31,6 +32,9 @@ client.TRANSACTION_TIMEOUT_MS = 3_000  # brokers abort after this what they hear
 """
 
 END = 2_400
+
+SLOW_S = 2.5
+"""For each piece, either way: a transaction of some round trips takes longer than a stop leaves it."""
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +57,7 @@ def broker(network, tmp_path_factory):
 @pytest.fixture(autouse=True)
 def speaking(network):
     yield
+    network.delay = 0.0
     network.speak()
 
 
@@ -150,3 +155,36 @@ def test_all_workers_cut_off_at_once_go_on_where_they_were(broker, network, far,
         assert fleet.running == workers
     finally:
         fleet.end()
+
+
+def test_a_stop_cuts_off_what_slow_brokers_take_too_long_for(broker, network, far, prefix, tmp_path):
+    """The daemon ends in its time; what was in the middle of a transaction comes once, with the next start."""
+    near = make_topics(settings_for(broker.bootstrap, prefix))
+    home = Home(
+        tmp_path,
+        {
+            "SESSION_INGEST__ENGINE": "kafka",
+            "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": far,
+            "SESSION_INGEST__KAFKA__TOPIC_PREFIX": prefix,
+            "SESSION_INGEST__KAFKA__PARTITIONS": str(near.partitions),
+        },
+    )
+    session = session_file(home, 1)
+    session.append(1)
+    try:
+        for _ in range(3):
+            home.start("--only", "capture")
+            eventually(lambda: captured_texts(near) == session.texts, 60)
+            network.delay = SLOW_S
+            session.append(5)
+            time.sleep(SLOW_S)  # the transaction has begun, and takes some more of these
+            begun = time.monotonic()
+            assert home.stop(seconds=12) == 0, home.errors()
+            assert time.monotonic() - begun < DRAIN_SECONDS
+            assert captured_texts(near) != session.texts, "the stop came too late to cut anything off"
+            network.delay = 0.0
+        home.start("--only", "capture")
+        eventually(lambda: captured_texts(near) == session.texts, 60)
+        assert home.stop() == 0, home.errors()
+    finally:
+        home.close()

@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaProducer
 
+from ingest.log.contract import Topic
 from ingest.log.kafka import client, offsets, reader
 from ingest.log.kafka.admin import admin_client
+from ingest.log.kafka.log import KafkaLog
 from ingest.log.kafka.topics import specification
 from ingest.log.kafka.verify import create
 from ingest.settings_kafka import KafkaSettings
+from schemas.captured import decode_record
 from tests.support.kafka import Broker
+from tests.support.log import everything
 from tests.support.mock_kafka import MockKafka
 
 
@@ -47,6 +51,14 @@ def on_mock(mock: MockKafka, prefix: str, monkeypatch: pytest.MonkeyPatch, parti
     for module in (reader, offsets):
         monkeypatch.setattr(module, "consumer_arguments", _trusting(client.consumer_arguments))
     return settings
+
+
+def captured_texts(settings: KafkaSettings) -> list[str]:
+    """Give the words of all captured events, read with a log of their own."""
+    with KafkaLog.open(settings, read_only=True) as log:
+        return [
+            event.text for record in everything(log, Topic.CAPTURED) for event in decode_record(record.value).events
+        ]
 
 
 def steal_epoch(settings: KafkaSettings, transactional_id: str) -> None:

@@ -1,4 +1,4 @@
-"""A network between clients and a server on loopback that can fall silent: nothing is closed, and nothing arrives."""
+"""A network between clients and a server on loopback that can fall silent, or slow: nothing is closed meanwhile."""
 
 import asyncio
 import threading
@@ -18,6 +18,8 @@ class Network:
 
     def __init__(self) -> None:
         self.target = 0
+        self.delay = 0.0
+        """Seconds that each piece of each direction takes."""
         self._loop = asyncio.new_event_loop()
         self._flowing = asyncio.Event()
         self._flowing.set()
@@ -71,6 +73,7 @@ class Network:
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while data := await reader.read(_CHUNK):
+                await asyncio.sleep(self.delay)
                 await self._flowing.wait()
                 writer.write(data)
                 await writer.drain()
