@@ -5,35 +5,22 @@ next element, known by the keys that elements of this array begin with, when a b
 (`{"id":"x","name":"to{"id":"y",…`). An end is believed when a whole element, or the array's end, stands behind it.
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from adapters.files.json_brackets import Brackets
 from adapters.files.json_line import BadLine, decode_line
+from adapters.files.json_shapes import FIRST_STEP, Shapes
 from adapters.files.json_values import MAX_ELEMENT_BYTES, SEPARATOR, WHITE, Window, value_at
-
-MAX_SHAPES: Final = 32
-"""Beginnings of elements that are remembered: one program writes few."""
 
 MAX_TRIES: Final = 4096
 """Beginnings that turn out to be none, for one window: more are not looked at, so that time stays linear."""
-
-_BRACE: Final = ord("{")
-_FIRST_STEP: Final = 256 * 1024
-"""How far an end is looked for at first; the larger, the surer it is that the right one is found."""
 
 _MIN_REACH: Final = 256
 _MAX_CHAINS: Final = 64
 _MAX_BEGINNING: Final = 4096
 _SAMPLE_BYTES: Final = 64 * 1024
-_KEYS: Final = re.compile(rb'\{[ \t\r\n]*+("[^"\\]*+")[ \t\r\n]*+:[ \t\r\n]*+')
-_NEXT_KEY: Final = re.compile(rb'[ \t\r\n]*+,[ \t\r\n]*+("[^"\\]*+")[ \t\r\n]*+:')
-
-Shape = tuple[bytes, bytes | None]
-"""The first two keys of an element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,65 +36,6 @@ class Damage:
     size: int
     end: int | None
     cut: bool = False
-
-
-class Shapes:
-    """How the elements of one array begin."""
-
-    def __init__(self) -> None:
-        self.known: set[Shape] = set()
-        self._others: set[int] = set()  # first bytes of elements that are no objects
-        self._last: bytes = b""
-        self._pattern: re.Pattern[bytes] | None = None
-
-    def learn(self, raw: bytes) -> None:
-        """Remember how an element begins."""
-        if self._last and raw.startswith(self._last):  # like the one before: nearly always
-            return
-        found = self.learn_beginning(raw, 0)
-        if found:
-            self._last = found[0]
-        elif raw[0] != _BRACE:
-            self._others.add(raw[0])
-
-    def learn_beginning(self, data: bytes, index: int) -> re.Match[bytes] | None:
-        """Remember how what stands at `index` begins, damaged or not: the fault is seldom in its first bytes."""
-        found = _KEYS.match(data, index)
-        if found and len(self.known) < MAX_SHAPES:
-            shape = (found[1], _second_key(data, found.end()))
-            if shape[1] or not any(first == shape[0] for first, _ in self.known):
-                self.known.add(shape)
-                self._pattern = None
-        return found
-
-    def beginnings(self, data: bytes, index: int, limit: int) -> Iterator[int]:
-        """Give where elements may begin, from `index` to `limit`: behind anything but a colon."""
-        if not self.known:
-            return
-        if self._pattern is None:
-            keys = b"|".join(re.escape(key) for key in sorted({first for first, _ in self.known}))
-            self._pattern = re.compile(rb"\{[ \t\r\n]*+(?:" + keys + rb")[ \t\r\n]*+:")
-        for found in self._pattern.finditer(data, index, limit):
-            if not data[max(index, found.start() - 64) : found.start()].rstrip(WHITE).endswith(b":"):
-                yield found.start()
-
-    def fits(self, data: bytes, index: int) -> bool:
-        """Whether what stands at `index` begins like an element: with its first two keys, if they can be read."""
-        if data[index] in self._others:
-            return isinstance(value_at(data, index, index + _FIRST_STEP), bytes)
-        found = _KEYS.match(data, index)
-        if found is None:
-            return False
-        second = _second_key(data, found.end())
-        return any(first == found[1] and (second == other or None in (second, other)) for first, other in self.known)
-
-
-def _second_key(data: bytes, index: int) -> bytes | None:
-    value = value_at(data, index, index + _FIRST_STEP)
-    if isinstance(value, bytes):
-        found = _NEXT_KEY.match(data, index + len(value))
-        return found[1] if found else None
-    return None
 
 
 class Effort:
@@ -135,10 +63,10 @@ class Effort:
 
 def damaged(window: Window, start: int, shapes: Shapes, effort: Effort, *, in_array: bool) -> Damage:
     """Give the extent of what stands at `start`, where no whole value does."""
-    while window.end - start < _FIRST_STEP and window.fill(start):
+    while window.end - start < FIRST_STEP and window.fill(start):
         pass
     search = _Search(window, start, shapes, in_array)
-    step = min(_FIRST_STEP, effort.reach)
+    step = min(FIRST_STEP, effort.reach)
     limit = start + step
     while True:
         limit = min(limit, window.end)
@@ -242,7 +170,7 @@ class _Search:
             return True
         # What stands there may be damaged too: then its brackets speak for it.
         brackets = Brackets(ends=b",]")
-        return brackets.feed(data, index, min(index + _FIRST_STEP, len(data))) is not None and not brackets.lost
+        return brackets.feed(data, index, min(index + FIRST_STEP, len(data))) is not None and not brackets.lost
 
     def _swallowed(self, end: int) -> int | None:
         """Find the first of whole elements that fill all bytes up to `end`: with a quote lost, brackets count wrong."""
@@ -269,7 +197,7 @@ class _Search:
         return None
 
     def _may_be_whole(self, index: int) -> bool:
-        value = value_at(self.window.data, index, index + _FIRST_STEP)
+        value = value_at(self.window.data, index, index + FIRST_STEP)
         return isinstance(value, bytes) or value.more
 
     def _until(self, end: int) -> Damage:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final, Literal
 
-from adapters.files.json_damage import Damage, Effort, Shapes, damaged, next_beginning
+from adapters.files.json_damage import Damage, Effort, damaged, next_beginning
+from adapters.files.json_shapes import Shapes
 from adapters.files.json_values import MAX_ELEMENT_BYTES, SEPARATOR, WHITE, Window, members
 
 _BOM: Final = b"\xef\xbb\xbf"

@@ -13,8 +13,8 @@ import msgspec
 
 from adapters.files.json_brackets import Brackets
 
-CHUNK_BYTES: Final = 256 * 1024
-"""One read: it stays in the processor's cache while it is looked at, and is a sixth faster than 1 MiB (measured)."""
+CHUNK_BYTES: Final = 96 * 1024
+"""One read: below the 128 KiB from which malloc asks the system for a block anew, a fortieth of an import's time."""
 
 MAX_ELEMENT_BYTES: Final = 64 * 1024 * 1024
 """One conversation of an export may be tens of MB; what is longer is passed over and reported."""
