@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from adapters.contract import FileHead, Reader, SourceError
-from adapters.files.archive import MAX_DEPTH, Budget, FileMember, Member, ZipArchive, ZipMember
+from adapters.files.archive import FileMember, Member
 from adapters.files.archive_contents import Contents
 from adapters.files.archive_head import TELLING, is_document, is_sidecar, nature
+from adapters.files.zip_archive import Budget, ZipArchive, ZipMember
+
+MAX_DEPTH: Final = 3
+"""Archives inside archives: exports were seen with one."""
 
 PASSED_OVER: Final = (".tmp", ".bak", ".corrupt", ".part", ".crdownload", ".report.json")
 """Endings of half-written files, of safety copies, and of our own reports, in a folder."""

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.contract import Heard, ReadOptions, Rejected, SourceError
-from adapters.files import archive
-from adapters.files.archive import clean_name, is_archive
+from adapters.files import zip_archive
+from adapters.files.archive import is_archive
 from adapters.files.archive_reader import ArchiveReader
 from adapters.files.archive_walk import Found, walk_archive
+from adapters.files.zip_archive import clean_name
 from tests.support import archives
 from tests.support.archives import CHATS, ask, packed
 from tests.support.commands import INGEST, environment
@@ -156,7 +157,7 @@ def test_what_stands_before_an_archive_does_not_hide_it() -> None:
 
 
 def test_too_little_room_on_disk_is_said_before_it_is_used(monkeypatch) -> None:
-    monkeypatch.setattr(archive, "SPARE_BYTES", 1 << 60)
+    monkeypatch.setattr(zip_archive, "SPARE_BYTES", 1 << 60)
     (found, _) = walk_archive(io.BytesIO(packed({"1.json": CHATS})), Path("x.zip"), ask)
     with pytest.raises(SourceError, match="set TMPDIR"), found.member.open():
         pass
