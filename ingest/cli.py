@@ -15,6 +15,7 @@ from ingest.commands.terminal import (
     EXIT_FAILED,
     EXIT_USAGE,
     Config,
+    Version,
     exits,
     fail,
     settings_or_exit,
@@ -30,8 +31,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Turns conversations with AI, wherever they lie, into one durable stream of canonical events.",
 )
+
+
+@app.callback()
+def root(version: Version = False) -> None:
+    """Turn conversations with AI, wherever they lie, into one durable stream of canonical events."""
+
 
 mount(app)
 mount_operations(app)

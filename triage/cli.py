@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from ingest.commands.terminal import COLLECT_AFTER
+from ingest.commands.terminal import COLLECT_AFTER, Version
 from triage.forgiving import forgiven
 
 if TYPE_CHECKING:
@@ -71,14 +71,6 @@ def _board() -> Any:
     return typer.main.get_command(board)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        sys.stdout.write(f"session-triage {version('session-triage')}\n")
-        raise typer.Exit
-
-
 @app.callback(invoke_without_command=True, epilog=_EXAMPLES)
 def report(
     context: typer.Context,
@@ -125,9 +117,7 @@ def report(
         typer.Option("--allow-global-fallback", help="Look in pi's own folder too when the project has a sandbox."),
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")] = False,
-    version: Annotated[  # noqa: ARG001 - its callback has answered
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Version = False,  # noqa: ARG001 - its callback has answered
 ) -> None:
     """Say what waits for you in your conversations with AI, what to unlock now, and what can wait."""
     if context.invoked_subcommand is not None:

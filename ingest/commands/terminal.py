@@ -29,6 +29,16 @@ COLLECT_AFTER: Final = 50_000
 """Container objects between two looks of the garbage collector: a batch of events makes tens of thousands, none of them
 in a cycle, and Python's 700 costs a tenth of the processors' time."""
 
+
+def _print_version(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"{context.command.name} {version('session-triage')}\n")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
 Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings, TOML. [default: platform's]")]
 
 

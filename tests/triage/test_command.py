@@ -2,7 +2,12 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
+import pytest
+
+from tests.support.commands import INGEST, TRIAGE, run
 from tests.support.triage import Home
 
 HEAVY = (
@@ -37,10 +42,11 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr.strip() == "[]"
 
 
-def test_version(home: Home) -> None:
-    outcome = home.run("--version")
-    assert outcome.status == 0
-    assert outcome.stdout.startswith("session-triage ")
+@pytest.mark.parametrize("command", [INGEST, TRIAGE])
+def test_each_command_tells_its_version(command: str, tmp_path: Path) -> None:
+    outcome = run(command, "--version", home=tmp_path)
+    assert outcome.returncode == 0
+    assert outcome.stdout.decode() == f"{Path(command).name} {version('session-triage')}\n"
 
 
 def test_unknown_option_is_told_with_a_suggestion(home: Home) -> None:
