@@ -14,7 +14,8 @@ from adapters.files.archive import Member
 from adapters.files.archive_contents import Contents
 from adapters.files.archive_walk import Found
 from ingest.import_files import Item, items_of, size_of
-from ingest.import_lanes import LineSink, PackedLane, Sink, StraightLane
+from ingest.import_lanes import PackedLane, Sink
+from ingest.import_straight import LineSink, StraightLane
 from ingest.processors.normalize import NormalizeProcessor
 from schemas.report import FileReport
 

@@ -16,6 +16,7 @@ import msgspec
 from adapters.contract import MAX_SAMPLE_BYTES, Element, Heard, Rejected, Skipped, Warned
 from ingest.log.contract import NewRecord, SourceProgress, Topic
 from ingest.processors.size import cut_captured
+from ingest.processors.times import first_iso
 from schemas.captured import (
     MAX_RECORD_BYTES,
     CapturedEvent,
@@ -45,7 +46,10 @@ class Packer:
         self._now_iso = now_iso
         self._thread: Thread | None = None
         self._events: list[msgspec.Raw] = []
+        self._times: list[Sequence[RawTime]] = []
         self._nearby: tuple[RawTime, ...] = ()
+        self._before: tuple[str, ...] = ()
+        """The last time in the thread's earlier records: what an event without one takes must not depend on bounds."""
         self._size = 0
         self.counts: Counter[str] = Counter()
         """Of what was fed: `seen`, its five parts, and `rejected:REASON`; events count once their record is given."""
@@ -82,7 +86,8 @@ class Packer:
         )
         self.counts["seen"] += len(self._events)
         self.counts["emitted"] += len(self._events)
-        self._events = []
+        self._before = last_time(self._times) or self._before
+        self._events, self._times = [], []
         self._size = 0
         return (NewRecord(Topic.CAPTURED, key_of(self._thread), encode_record(record)),)
 
@@ -94,12 +99,14 @@ class Packer:
             encoded = _unencodable_thread(heard) or encoded
         if isinstance(encoded, Rejected):
             return (*complete, self._reject(encoded))
-        self._thread = heard.thread
+        if heard.thread is not self._thread:
+            self._thread, self._before = heard.thread, ()
         if self._size + len(encoded) > MAX_RECORD_BYTES:
             complete = (*complete, *self.flush())
         if not self._events:
-            self._nearby = heard.nearby
+            self._nearby = (*self._before, *heard.nearby)
         self._events.append(msgspec.Raw(encoded))
+        self._times.append(heard.event.times)
         self._size += len(encoded) + 1
         return complete
 
@@ -117,6 +124,12 @@ class Packer:
             rejected_at=self._now_iso(),
         )
         return NewRecord(Topic.REJECTED, self._source, encode_record(record))
+
+
+def last_time(times: Sequence[Sequence[RawTime]]) -> tuple[str, ...]:
+    """Give the last usable one of the times of events in order; none where no event has one."""
+    found = next(filter(None, map(first_iso, reversed(times))), None)
+    return (found,) if found else ()
 
 
 @dataclass(frozen=True, slots=True)
