@@ -73,6 +73,8 @@ class SourceHealth:
     """Figures of a source that follows files."""
     inbox: Callable[[], InboxStats] | None = None
     """Figures of a source that is fed over HTTP."""
+    undecrypted: Callable[[], int] | None = None
+    """How many encrypted messages of a source wait for their keys."""
     drift: dict[str, str] = field(default_factory=dict)
     """Signs that the source's format has changed, in words by kind (`ingest.drift`)."""
     _state: SourceState = SourceState.STARTING
@@ -87,7 +89,8 @@ class SourceHealth:
     def of(cls, adapter: Adapter) -> "SourceHealth":
         """The health of an adapter, with the figures that its kind has."""
         inbox = getattr(adapter, "inbox", None)
-        return cls(adapter.name, stats=getattr(adapter, "stats", None), inbox=inbox and inbox.stats)
+        stats, undecrypted = getattr(adapter, "stats", None), getattr(adapter, "undecrypted", None)
+        return cls(adapter.name, stats=stats, inbox=inbox and inbox.stats, undecrypted=undecrypted)
 
     @property
     def state(self) -> SourceState:
@@ -199,8 +202,13 @@ class Health:
 
     def warnings(self) -> list[str]:
         """What a person should look at though the daemon is ready, one matter a line."""
-        drifting = [(source.name, words) for source in self.sources.values() for words in source.drift.values()]
-        return [f"source {name}: {words}" for name, words in [*drifting, *self.advice.items()]]
+        told = [(source.name, words) for source in self.sources.values() for words in source.drift.values()]
+        told += [
+            (source.name, f"{waiting} encrypted messages wait for keys that nobody has shared with this device")
+            for source in self.sources.values()
+            if source.undecrypted and (waiting := source.undecrypted())
+        ]
+        return [f"source {name}: {words}" for name, words in [*told, *self.advice.items()]]
 
     def describe(self) -> dict[str, Any]:
         """Every source in plain values, for JSON."""

@@ -180,7 +180,12 @@ class _Live(Collector):
         drift = GaugeMetricFamily(
             "ingest_format_drift", "1 while the source gives much that is unknown, or nothing", labels=["source"]
         )
+        undecrypted = GaugeMetricFamily(
+            "ingest_undecrypted_events", "Encrypted messages that wait for their keys", labels=["source"]
+        )
         for source in self._health.sources.values():
+            if source.undecrypted is not None:
+                undecrypted.add_metric([source.name], source.undecrypted())
             up.add_metric([source.name], float(source.up))
             drift.add_metric([source.name], float(bool(source.drift)))
             if source.last_event is not None:
@@ -192,7 +197,7 @@ class _Live(Collector):
         )
         for name, files in self._health.expiring.items():
             expiring.add_metric([name], files)
-        yield from (up, event, age, drift, expiring)
+        yield from (up, event, age, drift, expiring, undecrypted)
 
     def _files(self) -> Iterator[Metric]:
         read = CounterMetricFamily("ingest_read_bytes", "Bytes read from files", labels=["source"])

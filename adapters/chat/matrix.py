@@ -25,6 +25,7 @@ from adapters.chat.matrix_people import People
 from adapters.chat.matrix_reading import Backfill, Reading
 from adapters.chat.matrix_rooms import Join, Rooms
 from adapters.chat.matrix_timeline import Timeline
+from adapters.chat.matrix_waiting import Waiting
 from adapters.contract import Capture, Element, Finding, PermanentSourceError, TransientSourceError, Warned
 from adapters.exports.fields import Object, obj
 
@@ -69,11 +70,13 @@ class MatrixSource:
     answer_seconds: float = ANSWER_SECONDS
     _login: Login | None = field(default=None, init=False, repr=False)
     """What was found out about the token, so that a start after a failure need not ask again."""
+    _waiting: Waiting | None = field(default=None, init=False, repr=False)
 
     async def captures(self, checkpoints: Mapping[str, bytes]) -> AsyncIterator[Capture]:
         """Follow the account for ever, from the stored `since`; see `Adapter.captures`. Raises `SourceError`."""
         async with MatrixApi(self.homeserver, "", self.answer_seconds) as api:
             memory = Memory(checkpoints, self.user, self.name)
+            self._waiting = memory.waiting
             try:
                 async with self._secrets(api, memory) as secrets:
                     async for capture in self._follow(api, memory, secrets):
@@ -83,6 +86,10 @@ class MatrixSource:
                 if self.password is None:
                     raise
                 raise TransientSourceError(f"{error}; this happens now") from None
+
+    def undecrypted(self) -> int:
+        """Give how many encrypted messages wait for their keys."""
+        return len(self._waiting) if self._waiting is not None else 0
 
     async def _follow(self, api: MatrixApi, memory: Memory, secrets: "Secrets | None") -> AsyncIterator[Capture]:
         reading = self._reading(api, memory, secrets)

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from adapters.chat import matrix_waiting
 from adapters.chat.matrix_waiting import WAITING, Waiting
 from adapters.chat.recent import Parts
+from ingest.health import Health, SourceHealth
+from ingest.metrics import Metrics
+from tests.support.fake_homeserver import FakeHomeserver
+from tests.support.matrix_live import Run, points
 from tests.support.matrix_olm import ROOM, Reader, Sender, known_to, shared
+from tests.support.sources import MemoryLog
 
 
 def waiting(remembered: bytes | None = None) -> tuple[Waiting, Parts]:
@@ -108,3 +113,21 @@ def test_an_event_is_resolved_when_its_key_comes_after_a_restart(tmp_path) -> No
     assert reader.keys.arrived
     assert [reader.reads(events[event]) for _, event in found.ready(reader.keys.has)] == ["a", "b"]
     reader.keys.close()
+
+
+def test_health_and_metrics_tell_how_many_wait() -> None:
+    """A person sees that keys are missing, and after a restart too."""
+    found, _ = waiting()
+    found.add(ROOM, "$a", "one")
+    found.add(ROOM, "$b", "one")
+    log = MemoryLog(points={**points("s0"), WAITING: found.encoded()})
+    with FakeHomeserver() as server:
+        run = Run(server, log)
+        health, metrics = Health(), Metrics()
+        assert SourceHealth.of(run.adapter).undecrypted() == 0  # not started yet
+        run(lambda it: it.health.swept)
+        health.sources["matrix.ops"] = run.health
+        metrics.watch(health, log)
+    words = "source matrix.ops: 2 encrypted messages wait for keys that nobody has shared with this device"
+    assert health.warnings() == [words]
+    assert metrics.registry.get_sample_value("ingest_undecrypted_events", {"source": "matrix.ops"}) == 2

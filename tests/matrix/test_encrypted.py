@@ -81,9 +81,11 @@ def test_a_message_whose_key_comes_late_is_read_when_it_comes(ana: Sealing, own:
     placeholders = {matrix_event_id(event, "undecrypted") for event in late}
     reader(lambda it: placeholders <= {event.id for event in it.events} and it.health.swept)
     assert reader.said(room) == []
+    assert "2 encrypted messages wait for keys" in reader.whole.warnings()[0]
     ana.bring(key)
     reader(has(*late))
     assert reader.said(room) == ["sealed", "sealed too"]
+    assert reader.whole.warnings() == []
     assert {event.id for event in reader.events if event.text == PLACEHOLDER} == placeholders
 
 

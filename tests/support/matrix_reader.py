@@ -23,7 +23,7 @@ PAUSES = Pauses(first=0.02, longest=0.2, permanent=0.1)
 class Reader:
     """What reads as the account of `person`, which its owner calls `ops`, by way of `url`.
 
-    Each call follows a new source from what the log has; `health` is that of the last one.
+    Each call follows a new source from what the log has; `health` is that of the last one, in `whole`.
     """
 
     def __init__(self, person: Person, url: str = "", **options: Any) -> None:
@@ -31,6 +31,7 @@ class Reader:
         self.log, self.options = MemoryLog(), options
         self.warnings: list[str] = []
         self.health: SourceHealth
+        self.whole: Health
 
     def __call__(self, condition: Callable[["Reader"], object], seconds: float = 60.0) -> "Reader":
         asyncio.run(self._follow(condition, seconds))
@@ -44,7 +45,7 @@ class Reader:
         return MatrixSource(NAME, "ops", self.url, self.person.user, **options)
 
     async def _follow(self, condition: Callable[["Reader"], object], seconds: float) -> None:
-        whole = Health()
+        self.whole = whole = Health()
         capturing = Capturing(self.log, [_Noted(self.source(), self.warnings)], whole, Metrics(), pauses=PAUSES)
         self.health = whole.sources[NAME]
         capturing.start()
@@ -88,6 +89,7 @@ class _Noted:
 
     def __init__(self, source: MatrixSource, warnings: list[str]) -> None:
         self.name, self._source, self._warnings = source.name, source, warnings
+        self.undecrypted = source.undecrypted
 
     async def captures(self, checkpoints: Mapping[str, bytes]) -> AsyncIterator[Capture]:
         async with aclosing(self._source.captures(checkpoints)) as captures:
