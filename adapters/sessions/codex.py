@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from adapters.contract import HEAD_BYTES, Element, FileHead, ReadOptions, Rejected, Warned
 from adapters.files.zst import MAGIC, SUFFIX, ZstStream, available, expanded_head
-from adapters.sessions.codex_marks import looks_like_exec_output, looks_like_rollout
+from adapters.sessions.codex_marks import COMPRESSED, looks_like_exec_output, looks_like_rollout
 from adapters.sessions.codex_parser import CodexParser, find_meta
 from adapters.sessions.codex_session import PROVIDER
 from adapters.sessions.codex_shapes import Line
 from adapters.sessions.readers import SessionFiles, absolute, modified, read_all
 
 if TYPE_CHECKING:
+    from adapters.files.parsers import LineParser
     from adapters.files.tail import Backfill
     from adapters.sessions.codex_live import CodexAdapter
 
 __all__ = ["CodexExecReader", "CodexParser", "CodexReader", "codex_adapter", "default_roots"]
-
-COMPRESSED: Final = ".jsonl" + SUFFIX
 
 
 class CodexReader:
@@ -49,7 +48,9 @@ class CodexReader:
 
         Raises `SourceError` for a compressed file without the codec.
         """
-        return _compressed(stream, path, options) if _is_compressed(stream, path) else FILES.read(stream, path, options)
+        return (
+            _compressed(stream, path, options) if _is_compressed(stream, path) else _FILES.read(stream, path, options)
+        )
 
 
 class CodexExecReader:
@@ -95,7 +96,7 @@ def _parser(path: Path, modified: float | None, options: ReadOptions, meta: Call
     return CodexParser(plain, modified, include_hidden=options.include_hidden, account=options.account, find_meta=meta)
 
 
-FILES: Final = SessionFiles(find_meta, _parser)
+_FILES: Final = SessionFiles(find_meta, _parser)
 """Rollouts that are not compressed."""
 
 
@@ -119,4 +120,13 @@ def codex_adapter(
     """Make the live source of all rollouts below `roots`, growing and compressed ones."""
     from adapters.sessions.codex_live import CodexAdapter  # noqa: PLC0415 - asyncio and watchfiles, for no reader
 
-    return CodexAdapter(name, roots, ReadOptions(account=account, include_hidden=include_hidden), backfill)
+    options = ReadOptions(account=account, include_hidden=include_hidden)
+
+    def parser(path: Path, status: os.stat_result) -> "LineParser":
+        return _FILES.live(path, status, options)
+
+    def read(path: Path) -> Iterator[Element]:
+        with path.open("rb") as stream:
+            yield from CodexReader().read(stream, path, options)
+
+    return CodexAdapter(name, roots, parser, read, backfill)

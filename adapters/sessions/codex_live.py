@@ -6,35 +6,41 @@ B35.
 """
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from adapters.contract import Capture, Element, Finding, ReadOptions
+from adapters.contract import Capture, Element, Finding
 from adapters.files import zst
 from adapters.files.check import tail_findings
 from adapters.files.discover import Discovery
 from adapters.files.finished import PREFIX, FinishedFiles, plain_sibling
 from adapters.files.merge import merged
-from adapters.files.parsers import LineParser
+from adapters.files.parsers import ParserFactory
 from adapters.files.tail import Backfill, JsonlTailAdapter, TailStats
-from adapters.sessions.codex import COMPRESSED, FILES, CodexReader
+from adapters.sessions.codex_marks import COMPRESSED
 
 PATTERNS: Final = ("*.jsonl",)
 
 
 class CodexAdapter:
-    """Follows all rollouts below `roots`; an `adapters.contract.Adapter`."""
+    """Follows all rollouts below `roots`; an `adapters.contract.Adapter`.
 
-    def __init__(self, name: str, roots: Iterable[Path], options: ReadOptions, backfill: Backfill = "start") -> None:
+    `parser` makes the parser of a growing file, `read` reads a compressed one whole.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        roots: Iterable[Path],
+        parser: ParserFactory,
+        read: Callable[[Path], Iterator[Element]],
+        backfill: Backfill = "start",
+    ) -> None:
         self.name = name
         self.roots = [Path(root) for root in roots]
-        self._options = options
-        self._growing = JsonlTailAdapter(name, self.roots, self._parser, backfill=backfill, patterns=PATTERNS)
-        self._finished = FinishedFiles(
-            self.roots, ("*" + COMPRESSED,), self._read, passes=plain_sibling, backfill=backfill
-        )
+        self._growing = JsonlTailAdapter(name, self.roots, parser, backfill=backfill, patterns=PATTERNS)
+        self._finished = FinishedFiles(self.roots, ("*" + COMPRESSED,), read, passes=plain_sibling, backfill=backfill)
 
     def stats(self) -> TailStats:
         """Figures of the growing files, for metrics."""
@@ -57,10 +63,3 @@ class CodexAdapter:
         if not zst.available():
             found.append(Finding("warning", "rollouts that Codex has compressed cannot be read", zst.EXTRA))
         return found
-
-    def _parser(self, path: Path, status: os.stat_result) -> LineParser:
-        return FILES.live(path, status, self._options)
-
-    def _read(self, path: Path) -> Iterator[Element]:
-        with path.open("rb") as stream:
-            yield from CodexReader().read(stream, path, self._options)

@@ -6,8 +6,12 @@ Source: section 3.2 of the format page; files of 2025 have items without the env
 import re
 from typing import Final
 
+from adapters.files.zst import SUFFIX
 from adapters.sessions.codex_shapes import BARE_ITEMS
 from adapters.sessions.marks import first_verdict
+
+COMPRESSED: Final = ".jsonl" + SUFFIX
+"""How the names of compressed rollouts end."""
 
 _OTHERS: Final = frozenset({"uuid", "parentUuid", "sessionId", "leafUuid", "schemaVersion", "event", "parentId"})
 _TYPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
