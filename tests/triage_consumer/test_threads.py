@@ -5,12 +5,13 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import msgpack
+from msgspec import json, msgpack
 
+from ingest.processors.deduplicate import MENDED_LABEL
 from ingest.processors.signals import derive
 from schemas.event import CanonicalEvent
 from tests.support.triage import event
-from triage.projections.thread import MAX_REFS, ThreadState, hear, notice, settle_ask, summarise
+from triage.projections.thread import MAX_REFS, Moment, ThreadState, hear, notice, settle_ask, summarise
 
 WORDS = ("Shall I go on?", "done", "I'm blocked: no key", "- idea: a bell")
 SUMMARY = "## Next Steps\n- {0}\n## Blocked\n- {0}"
@@ -80,3 +81,47 @@ def test_an_ask_tool_is_an_ask_until_its_result():
 
 def test_who_talks_in_a_chat_among_people_asks_the_operator_nothing():
     assert remembered([event("Shall we eat?", "user", provider="telegram")], settle_each=False).open_ask is None
+
+
+ASKS, SAYS = {"text": "Shall I go on?"}, {"text": "done"}
+FAILS, RUNS = ({"text": "429", "type": "status", "labels": labels} for labels in (["error"], []))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "open_ask", "broken_off"),
+    [
+        (ASKS, SAYS, None, None),
+        (SAYS, ASKS, "Shall I go on?", None),
+        (ASKS, {**ASKS, "role": "user"}, None, None),
+        (ASKS, {"text": "Shall I stop?"}, "Shall I stop?", None),
+        (FAILS, RUNS, None, None),
+        (RUNS, FAILS, None, "429"),
+    ],
+)
+def test_a_mended_event_takes_the_place_of_the_former(before, after, open_ask, broken_off):
+    """However often both are read; what a replay gives comes behind what it mends."""
+    former = event(id="e1", hours=2, **before)
+    mended = event(id="e1", hours=2, **{**after, "labels": [*after.get("labels", ()), MENDED_LABEL]})
+    for history in ([former, mended], [former, mended, former], [former, mended, former, mended]):
+        state = remembered(history, settle_each=True)
+        assert (state.open_ask and state.open_ask.words) == open_ask
+        assert (state.broken_off and state.broken_off.words) == broken_off
+
+
+def test_what_a_mended_event_no_longer_says_is_forgotten():
+    state = remembered(
+        [
+            event(SUMMARY.format("the crane"), "system", type="summary", id="s1", conversation_title="Crane"),
+            event("nothing", "system", type="summary", id="s1", conversation_title="Mast", labels=[MENDED_LABEL]),
+        ],
+        settle_each=False,
+    )
+    assert (state.blocked, state.next_steps, state.title) == ([], [], "Mast")
+
+
+def test_a_thread_that_was_stored_before_is_still_read():
+    """By a version whose moments did not say whether they were mended."""
+    state = ThreadState(thread_id="t", last=Moment("2026-01-01T00:00:00.000Z", "e1"))
+    raw = json.decode(json.encode(state))
+    raw["last"] = raw["last"][:2]
+    assert json.decode(json.encode(raw), type=ThreadState) == state

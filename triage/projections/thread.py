@@ -1,13 +1,15 @@
 """What the triage remembers of a thread: bounded, and the same in whatever order, and however often, events come.
 
 Everything is the greatest or the latest of something, by the time that an event has and then by its id; nothing is
-counted. So a replay, an import in another order, or a batch that was applied already changes nothing.
+counted. So a replay, an import in another order, or a batch that was applied already changes nothing; only an event
+that a replay has mended takes the place of the former one.
 """
 
 from typing import Final
 
 from msgspec import Struct
 
+from ingest.processors.deduplicate import MENDED_LABEL
 from ingest.processors.headings import summary_items
 from ingest.processors.signals import SIGNAL_LABEL
 from ingest.processors.summaries import IDLE_LABEL
@@ -35,10 +37,22 @@ _TALK: Final = frozenset({"message", "tool_call", "tool_result"})
 
 
 class Moment(Struct, frozen=True, order=True, array_like=True):
-    """When something happened, and the event: of two at the same time the greater id counts as the later."""
+    """When something happened, and the event: of two at the same time the greater id counts as the later.
+
+    What a replay has mended is later than the same event as it was.
+    """
 
     iso: str = ""
     event_id: str = ""
+    mended: bool = False
+
+    def replaces(self, other: "Moment") -> bool:
+        """Whether what happened then counts, and no longer what happened at the other moment."""
+        return self > other or (self.mended and self == other)
+
+    def is_of(self, other: "Moment") -> bool:
+        """Whether both are of one event."""
+        return self.event_id == other.event_id
 
 
 class Said(Struct, frozen=True, array_like=True):
@@ -103,26 +117,29 @@ class ThreadState(Struct, kw_only=True, omit_defaults=True):
 def hear(state: ThreadState, event: CanonicalEvent) -> None:
     """Take an event of `conversations.events` into a thread's state."""
     body = event.event
-    at = Moment(body.timestamp_iso, body.id)
+    at = _moment(event)
     if body.type not in {"summary", "signal"}:
         state.last = max(state.last, at)
-    if event.source.workspace and at > state.workspace_at:
+    if event.source.workspace and at.replaces(state.workspace_at):
         state.workspace, state.workspace_at = workspace_of(event), at
-    if event.meta.conversation_title and at > state.title_at:
+    if event.meta.conversation_title and at.replaces(state.title_at):
         state.title, state.title_at = shorten(event.meta.conversation_title, MAX_NAME), at
     if body.refs:
         _refer(state, event)
     if body.type in _TALK:
         state.went_iso = max(state.went_iso, at.iso)
         _say(state, event, at)
-    elif body.type == "status" and at > state.stopped.at:
+    elif body.type == "status" and at.replaces(state.stopped.at):
         kind = next((STOPS[label] for label in STOPS if label in body.labels), None)
-        state.stopped = Said(at, body.role, quote(body.text), kind) if kind else state.stopped
+        if kind:
+            state.stopped = Said(at, body.role, quote(body.text), kind)
+        elif at.is_of(state.stopped.at):
+            state.stopped = Said(at)
 
 
 def notice(state: ThreadState, event: CanonicalEvent) -> None:
     """Take an event of `conversations.signals` into a thread's state."""
-    at = Moment(event.event.timestamp_iso, event.event.id)
+    at = _moment(event)
     code = next((label[len(SIGNAL_LABEL) :] for label in event.event.labels if label.startswith(SIGNAL_LABEL)), None)
     if code is not None:
         state.signals = {**state.signals, code: max(at, state.signals.get(code, at))}
@@ -132,15 +149,19 @@ def notice(state: ThreadState, event: CanonicalEvent) -> None:
 
 def summarise(state: ThreadState, event: CanonicalEvent) -> None:
     """Take an event of `conversations.summaries` into a thread's state."""
-    at = Moment(event.event.timestamp_iso, event.event.id)
+    at = _moment(event)
     state.summarised_iso = max(state.summarised_iso, at.iso)
     if IDLE_LABEL in event.event.labels:
         state.idle_iso = max(state.idle_iso, at.iso)
-    if at > state.summary_at:
+    if at.replaces(state.summary_at):
         items = summary_items(event.event.text)
         state.summary_at = at
         state.next_steps = [shorten(item, MAX_NAME) for item in items.next_steps[:MAX_ITEMS]]
         state.blocked = [shorten(item, MAX_NAME) for item in items.blocked[:MAX_ITEMS]]
+
+
+def _moment(event: CanonicalEvent) -> Moment:
+    return Moment(event.event.timestamp_iso, event.event.id, MENDED_LABEL in event.event.labels)
 
 
 def workspace_of(event: CanonicalEvent) -> str:
@@ -160,7 +181,11 @@ _MAX_WORKSPACE: Final = 1024
 
 def _say(state: ThreadState, event: CanonicalEvent, at: Moment) -> None:
     """Keep the last words of an agent with what they ask; in a chat among people nobody is kept."""
-    if at <= state.said.at or speaker(event) != "agent" or is_chat(event.source.provider):
+    if not at.replaces(state.said.at):
+        return
+    if speaker(event) != "agent" or is_chat(event.source.provider):
+        if at.is_of(state.said.at):  # it was taken for an agent's
+            state.said = Said(at)
         return
     if event.event.type == "message":
         # Whether it asks is found when the batch is through (`settle_ask`): only the last words of a thread count.
