@@ -26,13 +26,16 @@ from schemas.report import FileReport
 
 _EVENT_BYTES: Final = 1500
 _BYTES_PER_CHAR: Final = 6
-"""The most that a captured event takes encoded, where it is usual: JSON escapes a control character by six."""
+"""The most that a captured event takes beside what came with it: JSON escapes a control character by six bytes."""
 
 _ID_CHARS: Final = 36
 """Of a UUID, as `schemas.ids` makes them."""
 
 _MAX_INTEGER: Final = 2**63 - 1
 """Beyond this JSON's decoders do not agree."""
+
+
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class LineSink(Sink, Protocol):
@@ -68,7 +71,7 @@ class StraightLane(PackedLane):
             super().feed(element)
             return
         self._heard.append(element)
-        self._room -= _BYTES_PER_CHAR * len(element.event.text) + _EVENT_BYTES
+        self._room -= _most_bytes(element.event)
         if self._room < 0:
             self._divide()
 
@@ -102,7 +105,7 @@ class StraightLane(PackedLane):
     def _pack(self) -> None:
         """Go the other way with this thread."""
         heard, self._heard, self._packing = self._heard, [], True
-        heard[0] = msgspec.structs.replace(heard[0], nearby=(*self._before, *heard[0].nearby))
+        self._packer.resume(heard[0].thread, self._before)
         for element in heard:
             super().feed(element)
 
@@ -149,6 +152,17 @@ class StraightLane(PackedLane):
         outputs = self._normalize.process_captured(record, stub, self._sink.state)
         self._count(outputs)
         return [output.value for output in outputs if output.topic is Topic.EVENTS]
+
+
+def _most_bytes(event: CapturedEvent) -> int:
+    """Give what an event takes encoded at most: a whole record where it cannot be encoded, which is for the packer."""
+    size = _BYTES_PER_CHAR * len(event.text) + _EVENT_BYTES
+    if event.attachments or event.citations or event.refs:
+        try:
+            size += len(_encode((event.attachments, event.citations, event.refs)))
+        except ValueError:  # half a surrogate pair
+            return MAX_RECORD_BYTES + 1
+    return size
 
 
 def _usual_lines(thread: Thread, events: list[CapturedEvent], now: str) -> list[bytes | None]:

@@ -50,6 +50,7 @@ class Packer:
         self._nearby: tuple[RawTime, ...] = ()
         self._before: tuple[str, ...] = ()
         """The last time in the thread's earlier records: what an event without one takes must not depend on bounds."""
+        self._resumed: tuple[Thread | None, tuple[str, ...]] = (None, ())
         self._size = 0
         self.counts: Counter[str] = Counter()
         """Of what was fed: `seen`, its five parts, and `rejected:REASON`; events count once their record is given."""
@@ -71,6 +72,10 @@ class Packer:
         else:
             self.warnings.append(element)
         return ()
+
+    def resume(self, thread: Thread, before: tuple[str, ...]) -> None:
+        """Expect the rest of a thread whose earlier events went another way; `before` is their last time, if any."""
+        self._resumed = (thread, before)
 
     def flush(self) -> Sequence[NewRecord]:
         """Give the record that is still open, if any."""
@@ -100,7 +105,8 @@ class Packer:
         if isinstance(encoded, Rejected):
             return (*complete, self._reject(encoded))
         if heard.thread is not self._thread:
-            self._thread, self._before = heard.thread, ()
+            resumed, before = self._resumed
+            self._thread, self._before = heard.thread, before if resumed is heard.thread else ()
         if self._size + len(encoded) > MAX_RECORD_BYTES:
             complete = (*complete, *self.flush())
         if not self._events:

@@ -48,9 +48,9 @@ class CodexReader:
 
         Raises `SourceError` for a compressed file without the codec.
         """
-        return (
-            _compressed(stream, path, options) if _is_compressed(stream, path) else _FILES.read(stream, path, options)
-        )
+        if _is_compressed(stream, path):
+            return _compressed(stream, path, options)
+        return _FILES.read(stream, path, options)
 
 
 class CodexExecReader:

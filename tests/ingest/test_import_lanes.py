@@ -117,6 +117,7 @@ LONG = st.builds(
     text=st.sampled_from(["words", "words", "\x1b[1m", "é" * 100, "\x01" * 100, "y" * 7_000]),
     times=st.sampled_from([[1_700_000_000], [1_700_000_100.5], ["2026-01-01"], [], ["soon"]]),
     labels=st.sampled_from([[], [], ["x"]]),
+    citations=st.sampled_from([[], [], [Citation(title="t" * 3_000)], [Citation(title="t" * 9_000)]]),
 )
 
 
