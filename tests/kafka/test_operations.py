@@ -18,10 +18,12 @@ from ingest.processors import drafts, signals
 from ingest.processors.chain import processors
 from ingest.rejections import Choice, rejections
 from ingest.settings import Settings
+from ingest.settings_kafka import KafkaSettings
 from ingest.streams.faust.chain import Chain, Work
 from ingest.streams.faust.stores import MemoryStore
 from schemas.captured import Origin, encode_record
 from tests.support.commands import INGEST, TRIAGE, run
+from tests.support.kafka_log import settle
 from tests.support.processors import captured, record_of
 from tests.support.worker import declare, settings_of
 from tests.support.worker_outcome import wait_for_events
@@ -43,16 +45,18 @@ def new(*texts: str, thread: str = "t-1", role: str = "user") -> NewRecord:
 class OneWorker:
     """The processors as a worker runs them, in this process: so that a test can mend them."""
 
-    def __init__(self, log: KafkaLog) -> None:
-        self._log, self._chain, self._store = log, Chain(processors()), MemoryStore()
+    def __init__(self, log: KafkaLog, settings: KafkaSettings) -> None:
+        self._log, self._settings, self._chain, self._store = log, settings, Chain(processors()), MemoryStore()
         self._after: dict[int, int] = {}
 
     def run(self) -> Work:
+        settle(self._settings)
         records = list(walk(self._log, Topic.CAPTURED, self._after))
         self._after |= {record.partition: record.offset for record in records}
         work = self._chain.process(sorted(records, key=lambda record: record.partition), self._store)
         self._store.apply(work.state, 0)
         self._log.append(work.outputs)
+        settle(self._settings)
         return work
 
 
@@ -90,7 +94,7 @@ def test_a_replay_beside_workers_repeats_no_event(settings: Settings, tmp_path: 
 
 def test_a_wrong_role_is_mended(settings: Settings, monkeypatch) -> None:
     with KafkaLog.open(settings.kafka) as log:
-        worker = OneWorker(log)
+        worker = OneWorker(log, settings.kafka)
         log.append([new("a", thread="t-1"), new("b", thread="t-2")])
         worker.run()
         monkeypatch.setattr(drafts, "speaker", lambda *_: ("assistant", True))
@@ -105,7 +109,7 @@ def test_what_a_processor_failed_on_is_worked_off_again(settings: Settings, monk
     """Also where it was a later one, whose events are not read from the log again."""
     mend = faulty(monkeypatch, module, name)
     with KafkaLog.open(settings.kafka) as log:
-        worker = OneWorker(log)
+        worker = OneWorker(log, settings.kafka)
         log.append([new("I am blocked: poison", thread="t-1", role="assistant"), new("fine", thread="t-2")])
         worker.run()
         (found,) = rejections(log)
@@ -125,7 +129,7 @@ def test_the_report_and_the_export_read_all_partitions(settings: Settings, tmp_p
     """With the settings of the daemon, and no more said than on one machine."""
     now = datetime.now(UTC).isoformat()
     with KafkaLog.open(settings.kafka) as log:
-        worker = OneWorker(log)
+        worker = OneWorker(log, settings.kafka)
         for number in range(12):
             content = record_of(captured(f"may I? {number}", role="assistant", times=[now]), thread_id=f"t-{number}")
             log.append([NewRecord(Topic.CAPTURED, f"pi/t-{number}", encode_record(content))])

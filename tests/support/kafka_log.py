@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaProducer
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from ingest.log.contract import Topic
 from ingest.log.kafka import client, offsets, reader
@@ -15,6 +17,7 @@ from ingest.log.kafka.topics import specification
 from ingest.log.kafka.verify import create
 from ingest.settings_kafka import KafkaSettings
 from schemas.captured import decode_record
+from tests.support.daemon import eventually
 from tests.support.kafka import Broker
 from tests.support.log import everything
 from tests.support.mock_kafka import MockKafka
@@ -51,6 +54,25 @@ def on_mock(mock: MockKafka, prefix: str, monkeypatch: pytest.MonkeyPatch, parti
     for module in (reader, offsets):
         monkeypatch.setattr(module, "consumer_arguments", _trusting(client.consumer_arguments))
     return settings
+
+
+def settle(settings: KafkaSettings) -> None:
+    """Wait until what was committed can be read: a transaction's markers are written after its end was answered."""
+    names = {spec.name: spec.partitions for spec in specification(settings)}
+    admin = AdminClient({"bootstrap.servers": settings.bootstrap_servers[0], "log_level": 0})
+
+    def ends(level: IsolationLevel) -> dict[tuple[str, int], int]:
+        places = [TopicPartition(name, number) for name, count in names.items() for number in range(count)]
+        found = admin.list_offsets({place: OffsetSpec.latest() for place in places}, isolation_level=level)
+        return {(place.topic, place.partition): future.result().offset for place, future in found.items()}
+
+    def settled() -> bool:
+        try:
+            return ends(IsolationLevel.READ_COMMITTED) == ends(IsolationLevel.READ_UNCOMMITTED)
+        except KafkaException:  # topics that were just made may have no leader yet
+            return False
+
+    eventually(settled)
 
 
 def captured_texts(settings: KafkaSettings) -> list[str]:
