@@ -1,6 +1,6 @@
 """The triage's consumer for tests: topics as the processors fill them, and what came of them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ingest.log.contract import EventLog, NewRecord, Record, Topic
@@ -46,12 +46,22 @@ def idle(last: CanonicalEvent) -> NewRecord:
 
 
 class Bench:
-    """A log, a store and a reader between them; the store may be another's."""
+    """A log, a store and a reader between them; the store may be another's.
+
+    `settle` waits until what was appended can be read, where that takes a moment.
+    """
 
     def __init__(
-        self, folder: Path, store: Store | None = None, log: EventLog | None = None, *, name: str = "log"
+        self,
+        folder: Path,
+        store: Store | None = None,
+        log: EventLog | None = None,
+        *,
+        name: str = "log",
+        settle: Callable[[], object] = lambda: None,
     ) -> None:
         self.now_ms = NOW_MS
+        self._settle = settle
         self.log = log or EmbeddedLog.open(folder / f"{name}.db", clock=lambda: self.now_ms)
         self.store = store or Store.open(folder / "triage.db")
         self.reader = self.open()
@@ -68,6 +78,7 @@ class Bench:
     def take(self, records: Sequence[NewRecord]) -> "Bench":
         """Append records and work them off."""
         self.log.append(records)
+        self._settle()
         self.work()
         return self
 
