@@ -54,11 +54,12 @@ def _verdict(value: dict[str, object]) -> bool | None:
 
 
 def _is_ours(value: dict[str, object]) -> bool:
-    if value.get("type") == "session" or value.get("kind") == "header":
+    kind = value.get("type")
+    if kind == "session" or value.get("kind") == "header":
         return True
-    if "timestamp" not in value:
+    if "timestamp" not in value or not isinstance(kind, str):
         return False
-    if value.get("type") == "message":
+    if kind == "message":
         message = value.get("message")
         return isinstance(message, dict) and "role" in message
-    return value.get("type") in _ENTRY_TYPES
+    return kind in _ENTRY_TYPES

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from adapters.contract import HEAD_BYTES, FileHead, ReadOptions
 from adapters.sessions.pi import PiReader
 from tests.support.pi import HEADER, SESSION, entry, file_of, heard, image, line, message, skipped, texts, user
+from tests.support.sessions import mutated
 
 TITLE = {"type": "title", "v": 1, "title": "low water", "pad": "." * 200}
 V4 = {"kind": "header", "version": 4, "id": "v4", "createdAt": 1774531333251, "cwd": "/srv"}
@@ -91,6 +92,17 @@ def test_other_files_are_not(content: bytes) -> None:
 @given(st.binary(max_size=400), st.integers(0, 1000))
 def test_recognising_never_raises(start: bytes, more: int) -> None:
     assert PiReader().recognises(FileHead(Path("x"), start, len(start) + more)) in {True, False}
+
+
+@given(mutated([HEADER, V4, TITLE, user("u", None, "a"), {"kind": "entry", **user("u", None, "a")}]))
+def test_a_first_line_of_any_shape_costs_only_itself(value: object) -> None:
+    """Whatever stands before the header, the file is still known by the lines behind it."""
+    assert recognised(file_of(json.dumps(value).encode(), HEADER))
+
+
+@pytest.mark.parametrize("kind", [["message"], {"name": "message"}, 5, None])
+def test_a_type_that_is_no_text_does_not_hide_the_header(kind: object) -> None:
+    assert recognised(file_of({**user("u", None, "a"), "type": kind}, HEADER))
 
 
 def test_the_last_line_counts_without_its_newline() -> None:
