@@ -221,6 +221,7 @@ def test_changes_of_the_session_are_statuses(value: dict, text: str, label: str)
         (entry("custom", "x", None, customType="state", data={"a": 1}), "custom"),
         (entry("leaf", "x", None, targetId="y"), "leaf"),
         (entry("moonrise", "x", None, text="words"), "unknown entry type"),
+        ({"kind": "moonrise", "seq": 7}, "unknown entry type"),
         (entry("session_info", "x", None, name=""), "session_info"),
         (entry("session_info", "x", None), "session_info"),
         (entry("model_change", "x", None), "model_change"),
