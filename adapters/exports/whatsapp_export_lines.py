@@ -9,6 +9,8 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from adapters.exports.whatsapp_export_clock import BEFORE, BEHIND, ERAS, HALVES, NOON, NOON_WORD, spoken
+
 MAX_LOOKED_AT: Final = 200
 """A date and a time have at most 45 characters, marks of direction included."""
 
@@ -16,33 +18,24 @@ MAX_AUTHOR_CHARS: Final = 120
 """Names of contacts and groups have at most 100."""
 
 _MARKS: Final = "\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ufeff"
-_SPACE: Final = "[ \u00a0\u2009\u202f\u3000]"
-_SEPARATOR: Final = f"[{_MARKS}]*[./\\-\u2010-\u2013年月]{_SPACE}?[{_MARKS}]*"
-_WORD: Final = r"[^\W\d_][^\d\[\]\-\u2013:,]{0,11}?"
+_SPACES: Final = " \u00a0\u2009\u202f\u3000"
+_SPACE: Final = f"[{_SPACES}]"
+# Spaces and marks come in any order; more than a few would be another text.
+_GAP: Final = f"[{_SPACES}{_MARKS}]{{0,4}}"
+_SEPARATOR: Final = f"[{_MARKS}]{{0,4}}[./\\-\u2010-\u2013年月년월]{_GAP}"
+_WORD: Final = r"[^\W\d_][^\d\[\]\-\u2013:,]{0,17}?"
 _HEADER: Final = re.compile(
     rf"[{_MARKS}]*(?P<open>\[)?[{_MARKS}]*"
     rf"(?P<first>\d{{1,4}})(?P<separator>{_SEPARATOR})(?P<second>\d{{1,2}}){_SEPARATOR}(?P<third>\d{{1,4}})"
-    rf"[.日]?[{_MARKS}]*(?P<comma>[,،、]?){_SPACE}*[{_MARKS}]*"
+    rf"[.日일]?(?:{_GAP}{ERAS})?{_GAP}(?P<comma>[,،、]?){_GAP}"
     rf"(?:(?P<before>{_WORD}){_SPACE}*)?"
     r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.](?P<seconds>\d\d))?"
-    rf"[{_MARKS}]*(?:{_SPACE}*(?P<after>{_WORD}))?[{_MARKS}]*"
-    rf"(?(open)\]{_SPACE}?|{_SPACE}+[-\u2013](?:{_SPACE}+|$))"
+    rf"(?:{_GAP}(?P<after>{_WORD}))?{_GAP}"
+    rf"(?(open)\]{_SPACE}?|(?<=[{_SPACES}{_MARKS}])[-\u2013](?:{_SPACE}+|$))"
 )
 
-_NOON: Final = 12
-_FORENOON: Final = (
-    "am", "오전", "上午", "午前", "凌晨", "清晨", "早上", "ص", "قظ", "öö", "πμ", "sa", "pg", "dop", "dopoledne", "de",
-    "fm", "пробед", "לפנהצ", "पूर्वाह्न", "ก่อนเที่ยง", "ad", "priešpiet",
-)  # fmt: skip
-_AFTERNOON: Final = (
-    "pm", "오후", "下午", "午後", "晚上", "中午", "م", "بظ", "ös", "μμ", "ch", "ptg", "odp", "odpoledne", "du", "em",
-    "слобед", "אחהצ", "अपराह्न", "หลังเที่ยง", "md", "popiet",
-)  # fmt: skip
-_HALVES: Final = {**dict.fromkeys(_FORENOON, 0), **dict.fromkeys(_AFTERNOON, _NOON)}
-_FILLERS: Final = frozenset(
-    ["klo", "kl", "at", "um", "om", "à", "a", "às", "as", "alle", "ore", "в", "о", "o", "u", "la", "las", "ob"]  # noqa: RUF001 - Cyrillic
-)
-_UNSPOKEN: Final = str.maketrans("", "", ". \u00a0\u2009\u202f\u200e\u200f\"'\u2019\u05f4\u05f3")
+_BEFORE: Final = {"", *BEFORE, *HALVES}
+_BEHIND: Final = {"", *BEHIND, *HALVES}
 
 _INVISIBLE: Final = re.compile(f"[{_MARKS}]")
 _BLANKS: Final = re.compile("[\u00a0\u2009\u202f]")
@@ -76,12 +69,12 @@ def read_header(line: str) -> Header | None:
     if found is None:
         return None
     hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["seconds"] or 0)
-    before, after = _spoken(found["before"]), _spoken(found["after"])
-    if (before and before not in _HALVES and before not in _FILLERS) or (after and after not in _HALVES):
+    before, after = spoken(found["before"]), spoken(found["after"])
+    if before not in _BEFORE or after not in _BEHIND:
         return None
-    half = after if after in _HALVES else before if before in _HALVES else ""
-    if half:
-        hour = hour if half == "中午" and hour == _NOON - 1 else hour % _NOON + _HALVES[half]
+    half = after if after in HALVES else before if before in HALVES else ""
+    if half and hour <= NOON:  # a clock of 24 hours needs no half
+        hour = hour if half == NOON_WORD and hour == NOON - 1 else hour % NOON + HALVES[half]
     parts = (found["first"], found["second"], found["third"])
     lengths = (len(parts[0]), len(parts[1]), len(parts[2]))
     if hour > 23 or minute > 59 or second > 59 or 3 in lengths or lengths[0] + lengths[2] > 6:  # noqa: PLR2004 - clock
@@ -99,10 +92,6 @@ def read_header(line: str) -> Header | None:
         shown=visible(found[0]).strip("[] -\u2013"),
         rest=line[found.end() :],
     )
-
-
-def _spoken(words: str | None) -> str:
-    return words.translate(_UNSPOKEN).casefold() if words else ""
 
 
 def split_author(rest: str) -> tuple[str | None, str]:

@@ -41,34 +41,40 @@ _ATTACHED: Final = re.compile(
     re.IGNORECASE,
 )
 # `<attached: NAME>`, whatever the language's word is; Chinese has a colon of its own.
-_TAGGED: Final = re.compile(r"<(?P<word>[^<>:\uff1a\n]{2,40})[:\uff1a] ?(?P<name>[^<>\n/\\]{1,200}\.\w{1,8})>")
+_TAGGED: Final = re.compile(r"<(?P<word>[^<>:\uff1a\n]{2,40})[:\uff1a] ?(?P<name>[^<>\n/\\]{1,200})>")
+_EXTENSION: Final = re.compile(r"\.\w{1,8}$")
 
 _NOUNS: Final[dict[str, str]] = {
     _IMAGE: (
-        r"image|imagen|imagem|immagine|bild|foto|photo|afbeelding|изображение|зображення|obrázek|obraz|kuva|görsel|resim|görüntü"
-        r"|gambar|billede|sticker|стикер|наклейку|nálepka|figurinha|naklejka|autocollant|adesivo|GIF\S*|הצילום|תמונה"
+        r"image|imagen|imagem|immagine|imagine|imatge|bild|bilder|bilde|foto|photo|afbeelding|kép|изображение|зображення|obrázek|obraz|kuva|görsel|resim|görüntü"
+        r"|gambar|billede|sticker|стикер|наклейку|nálepka|figurinha|naklejka|autocollant|adesivo|GIF\S*|הצילום|ה?תמונה"
+        r"|stiker|çıkartma|mærkat|tarra|चित्र|छवि|स्टिकर|图像|貼圖|贴图|ステッカー|스티커"  # noqa: RUF001 - Turkish
         r"|الصورة|صورة|ملصق|الملصقات|图片|圖片|画像|이미지"
     ),
-    _VIDEO: r"video\S*|vídeo|vidéo|видео|відео|film|וידאו|الفيديو\S*|视频|影片|動画|동영상",
+    _VIDEO: r"video\S*|vídeo|vidéo|видео|відео|film|וידאו|ה?סרטון|الفيديو\S*|视频|影片|動画|동영상",
     _AUDIO: (
         r"(?:view once )?voice message|audio\S*"
-        r"|áudio|аудио|аудіо|ses|suara|lyd|ljud|קול|الصوت\S*|المقاطع الصوتية|语音|音频|音声|오디오"
+        r"|áudio|аудио\S*|аудіо\S*|plik audio|ses|suara|lyd|ljud|ääni"
+        r"|קול|الصوت\S*|المقاطع الصوتية|语音|音频|音声|오디오"
     ),
     _FILE: (
-        r"document\S*|documento|dokument\S*|документ|ficheiro|belge|dokumen|contact card|kontaktkarte|fiche contact"
-        r"|tarjeta de contacto|scheda contatto|cartão de contato"
+        r"document\S*|documento|dokument\S*|документ|asiakirja|ficheiro|belge|dokumen|contact card|kontaktkarte"
+        r"|fiche contact"
+        r"|tarjeta de contacto|scheda contatto|cartão d[eo] contato|contactkaart"
         r"|contacto|карточка контакта|картка контакту|vizitka|المستند"
     ),
     _MEDIA: (
-        r"media|mídia|multimedia|multimédia|médias?|medien|medya|медиа\S*|медіа\S*|medier|medij\S*|archivo|arquivo"
-        r"|arquivos? de mídia|fichier|conținut media|מדיה|המדיה"
-        r"|الوسائط|मीडिया|媒体\S*|媒體\S*|多媒体\S*|メディア\S*|미디어\S*|πολυμέσ\w+|สื่อ|mediji|mediatiedosto\S*|медия\S*"
+        r"(?:arxiu )?(?:multi)?m[eéèií]e?di\w*|multivide|medya|медиа\S*|медіа\S*|медиј\w*|archivo|arquivo"
+        r"|arquivos? de mídia|fichier|fișier\w*(?: media)?|conținut media|nội dung media|mitjans|رسانه|মিডিয়া|மீடியா"
+        r"|מדיה|המדיה|الوسائط|मीडिया|媒体\S*|媒體\S*|多媒体\S*|メディア\S*|미디어\S*|πολυμέσ\w+|สื่อ|медия\S*"
     ),
 }
 _LEFT_OUT: Final = (
-    r"omit\w* el archivo|omit\w*|omis\w*|παραλείφθηκ\w+|ไม่รวม|bỏ qua|izostavljen\w*|jätetty pois|пропусн\w*|dihilangkan"
-    r"|omess\w*|ocult\w*|exclu\w*|ausgeschlossen|weggelassen|ausgelassen|weggelaten|utelämna\w*|udeladt"
-    r"|utelat\w*|jätettiin pois|pominięt\w*|vynechán\w*"
+    r"hiányzó|kihagyva|vynech[aá]n\w*|nebyl\w* zahrnut\w*|au fost omise|izpuščen\w*|izlaist\w*|ära jäetud"
+    r"|uitgelaat|inalis ang|disingkirkan|atlan\w*|липсва|изостављен\w*|বাদ দেওয়া\S*|தவிர்க்கப்பட்டது|अनुपस्थित|om[eèé]s\w*"
+    r"|omit\w* el archivo|omit\w*|omis\w*|παραλ(?:εί|ή)φθηκ\w+|ไม่รวม|bỏ qua|izostavljen\w*|jätetty pois"
+    r"|пропусн\w*|dihilangkan|omess\w*|ocult\w*|exclu\w*|ausgeschlossen|weggelassen|ausgelassen|weggelaten|utelämna\w*|udeladt"
+    r"|utelat\w*|jätettiin pois|pominięt\w*"
     r"|elhagyva|dahil edilmedi|tidak disertakan|absent\w*|manquant\w*"
     r"|retiré\w*|esclus\w*|non inclus\w*|não revelad\w*|отсутств\w*|відсутн\w*|пропущен\w*|не добавлен\w*|не додано"
     r"|удален\w*|без|לא נכלל\w*|הושמט\w*|استبعاد|محذوف\w*|لم يتم إدراج|حذف"
@@ -78,7 +84,7 @@ _LEFT_OUT: Final = (
 _WORD_END: Final = r"(?![a-zà-ɏα-ωά-ώа-яё])"
 _LEFT_OUT_MEDIA: Final = {
     kind: re.compile(
-        rf"(?:har |er |a fost |se |تم )?"
+        rf"(?:har |er |a fost |se |τα |تم )?"
         rf"(?:(?:{nouns}){_WORD_END}.{{0,24}}(?:{_LEFT_OUT})|(?:{_LEFT_OUT})\s*(?:{nouns})).{{0,12}}",
         re.IGNORECASE,
     )
@@ -97,6 +103,8 @@ _EDITED_WORDS: Final = (
     r"|此消息已编辑|此訊息已編輯|このメッセージは編集されました|이 메시지는 수정되었습니다"
 )
 _EDITED: Final = re.compile(rf"\s*<(?:{_EDITED_WORDS})\.?>\s*$", re.IGNORECASE)
+# In any language: nothing else stands in such brackets behind a mark of direction, at the end of words.
+_EDITED_SHAPE: Final = re.compile(rf"(?<=\S)\s*{_MARK}<[^<>:\uff1a\n]{{4,60}}>\s*$")
 
 _DELETED_WORDS: Final = (
     "this message was deleted", "you deleted this message as admin", "you deleted this message", "message deleted",
@@ -117,7 +125,19 @@ _DELETED_WORDS: Final = (
     "הודעה זו נמחקה", "מחקת הודעה זו", "تم حذف هذه الرسالة", "لقد حذفت هذه الرسالة", "यह मैसेज हटाया गया है",
     "यह मैसेज हटाया गया", "आपने यह मैसेज हटाया", "此消息已删除", "您删除了此消息", "你删除了这条消息", "此訊息已刪除",
     "您已刪除此訊息", "このメッセージは削除されました", "このメッセージを削除しました", "삭제된 메시지입니다",
-    "이 메시지는 삭제되었습니다",
+    "이 메시지는 삭제되었습니다", "이 메시지가 삭제되었습니다", "이 메시지를 삭제했습니다",
+    "u hebt dit bericht verwijderd",
+    "anda telah menghapus pesan ini", "mesej ini telah dipadamkan", "ta wiadomość została usunięta",
+    "usunięto tę wiadomość", "meddelandet har raderats", "detta meddelande raderades", "此消息已被删除",
+    "你已删除此消息", "您已删除此消息", "此訊息已被刪除", "你已刪除此訊息", "ההודעה נמחקה", "ההודעה הזו נמחקה",
+    "se ha eliminado este mensaje",
+    "has eliminado este mensaje", "aquest missatge s'ha suprimit", "s'ha suprimit aquest missatge",
+    "mesajul a fost șters", "αυτό το μήνυμα διαγράφηκε", "διαγράψατε αυτό το μήνυμα", "tin nhắn này đã bị xóa",
+    "bạn đã xóa tin nhắn này", "ova poruka je izbrisana", "izbrisali ste ovu poruku",
+    "ова порука је избрисана",  # noqa: RUF001 - Serbian
+    "това съобщение беше изтрито", "изтрихте това съобщение", "táto správa bola odstránená",
+    "odstránili ste túto správu", "این پیام حذف شد", "این پیام حذف شده است", "ข้อความนี้ถูกลบแล้ว", "คุณลบข้อความนี้แล้ว",
+    "यह संदेश हटा दिया गया", "ये मैसेज हटा दिया गया",
 )  # fmt: skip
 _DELETED: Final = frozenset(words.casefold() for words in _DELETED_WORDS)
 _DELETED_BY: Final = ("this message was deleted by admin",)
@@ -140,7 +160,7 @@ def read_body(body: str) -> Said:
     """Tell words from the app's own marks."""
     marked = body.lstrip(" ").startswith(_MARK)
     text = visible(body).strip()
-    kept = _EDITED.sub("", text) if text.endswith(">") else text
+    kept = _without_edit(body, text) if text.endswith(">") else text
     edited = len(kept) != len(text)
     first, _, caption = kept.partition("\n")
     if len(kept) <= _LONGEST_MARK and _is_deleted(kept):
@@ -156,6 +176,13 @@ def read_body(body: str) -> Said:
     return Said(kept, [], edited=edited, service=service)
 
 
+def _without_edit(body: str, text: str) -> str:
+    """Cut the mark of an edited message; `text` is what is visible of the body."""
+    kept = _EDITED.sub("", text)
+    shape = _EDITED_SHAPE.search(body) if len(kept) == len(text) else None
+    return visible(body[: shape.start()]).strip() or text if shape else kept
+
+
 def _is_deleted(text: str) -> bool:
     plain = text.removeprefix("🚫").strip().rstrip(".。").casefold()
     return plain in _DELETED or plain.startswith(_DELETED_BY)
@@ -166,7 +193,7 @@ def _tagged(body: str) -> re.Match[str] | None:
     for found in _TAGGED.finditer(body):
         before, after = body[: found.start()], body[found.end() :]
         alone = not visible(before.rpartition("\n")[2]).strip() and not visible(after.partition("\n")[0]).strip()
-        if alone or before.endswith(_MARK):
+        if before.endswith(_MARK) or (alone and _EXTENSION.search(found["name"])):
             return found
     return None
 

@@ -175,6 +175,18 @@ def test_settings_change_no_id() -> None:
         ("5/3/25, 1:14\u202fp.\u00a0m. - Ana: x", "2025-03-05T13:14:00"),
         ("05.03.25, 10:14 \u2013 Ana: x", "2025-03-05T10:14:00"),
         ("5/3/25 à 10:14 - Ana: x", "2025-03-05T10:14:00"),
+        ("05.03.2025 г., 10:14 ч. - Ana: x", "2025-03-05T10:14:00"),  # noqa: RUF001 - Bulgarian
+        ("[5.03.25 г., 10:14:33] Ana: x", "2025-03-05T10:14:33"),  # noqa: RUF001 - Bulgarian
+        ("05.03.2025 ж. 10:14 - Ana: x", "2025-03-05T10:14:00"),
+        ("[5/3/2568 BE, 10:14:33] Ana: x", "2025-03-05T10:14:33"),
+        ("2025년 3월 5일 오후 1:14 - Ana: x", "2025-03-05T13:14:00"),
+        ("5.3.25, во 10:14 - Ana: x", "2025-03-05T10:14:00"),
+        ("5/3/25 a las 10:14 - Ana: x", "2025-03-05T10:14:00"),
+        ("5.3.25, 1:14 e pasdites - Ana: x", "2025-03-05T13:14:00"),
+        ("5/3/25, பிற்பகல் 1:14 - Ana: x", "2025-03-05T13:14:00"),
+        ("2025/03/05, 13:14 nm. - Ana: x", "2025-03-05T13:14:00"),
+        ("5/3/2025،\u200f 10:14 - Ana: x", "2025-03-05T10:14:00"),
+        ("5/3/2025, \u200e10:14\u200e\u202fAM\u200e - Ana: x", "2025-03-05T10:14:00"),
     ],
 )  # fmt: skip
 def test_every_form_of_a_first_line(line: str, moment: str) -> None:
@@ -267,6 +279,14 @@ def test_the_order_of_dates_is_decided_by_the_whole_file(dates: list[str], first
         ("VID-20210803-WA0001.mp4 (ein Wort)", "[video: video/mp4]", "video", "VID-20210803-WA0001.mp4"),
         ("the plan v2.pdf (file attached)", "[file: the plan v2.pdf]", "file", "the plan v2.pdf"),
         (LRM + "<attached: 0001-AUDIO-2025.opus>", "[audio: audio/ogg]", "audio", "0001-AUDIO-2025.opus"),
+        (LRM + "<attached: 0002-Makefile>", "[file: 0002-Makefile]", "file", "0002-Makefile"),
+        ("<Hiányzó médiafájl>", "[media]", "media", None),
+        ("<Médiá vynechané>", "[media]", "media", None),
+        ("<Τα πολυμέσα παραλήφθηκαν>", "[media]", "media", None),  # noqa: RUF001 - Greek
+        ("<رسانه حذف شد>", "[media]", "media", None),
+        (LRM + "mærkat udeladt", "[image]", "image", None),
+        (LRM + "ääni jätetty pois", "[audio]", "audio", None),
+        (LRM + "Contactkaart weggelaten", "[file]", "file", None),
         (LRM + "plan.pdf • 3 pages " + LRM + "<attached: 2-plan.pdf>", "plan.pdf • 3 pages", "file", "2-plan.pdf"),
     ],
 )  # fmt: skip
@@ -278,7 +298,10 @@ def test_media(body: str, text: str, kind: str, name: str | None) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["notes.txt (draft)", "<b>image omitted</b>", "I omitted the image", "<not a marker>", "image omitted a lot"],
+    [
+        "notes.txt (draft)", "<b>image omitted</b>", "I omitted the image", "<not a marker>", "image omitted a lot",
+        "<note: to do>",
+    ],
 )  # fmt: skip
 def test_words_are_no_media(body: str) -> None:
     (event,) = heard(chat(f"13/03/2025, 10:14 - Ana: {body}"))
@@ -289,7 +312,8 @@ def test_words_are_no_media(body: str) -> None:
     "marker",
     [
         "<This message was edited>", f"{LRM}<This message was edited>", "<Diese Nachricht wurde bearbeitet.>",
-        "<Mensagem editada>", "<Se editó este mensaje.>",
+        "<Mensagem editada>", "<Se editó este mensaje.>", f"{LRM}<Ova poruka je izmijenjena>",
+        f" {LRM}<此消息已被编辑>",
     ],
 )  # fmt: skip
 def test_edited_messages_lose_the_marker(marker: str) -> None:
@@ -301,7 +325,7 @@ def test_edited_messages_lose_the_marker(marker: str) -> None:
     "marker",
     [
         "This message was deleted", "Bu mesaj silindi.", "You deleted this message.", "Diese Nachricht wurde gelöscht.",
-        "Ce message a été supprimé",
+        "Ce message a été supprimé", "Ta wiadomość została usunięta.", "此消息已被删除", f"{LRM}ההודעה נמחקה",
     ],
 )  # fmt: skip
 def test_deleted_messages_are_status(marker: str) -> None:
