@@ -10,6 +10,7 @@ from typing import Final
 
 from adapters.chat.identity import SELF, signal_event_id, signal_message_id
 from adapters.chat.signal_words import DELETED, contact, mentioned, poll
+from adapters.chat.words import UNKNOWN_LABEL, nested_words
 from adapters.contract import Element, Heard, Rejected, Skipped
 from adapters.exports.fields import Object, array, identifier, number, obj, objects, text, word
 from adapters.exports.media import attachment, placeholder
@@ -20,12 +21,17 @@ from schemas.event import Attachment
 MAX_REVISIONS: Final = 1000
 """Older versions of one message; the apps allow ten."""
 
+_WORDS: Final = frozenset({"body", "text"})
+"""Members by which words are found in content of an unknown kind."""
+
 _HUMPS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CONTENTS: Final = (
     "standardMessage", "stickerMessage", "contactMessage", "viewOnceMessage", "directStoryReplyMessage", "poll",
     "paymentNotification", "giftBadge", "remoteDeletedMessage", "updateMessage",
 )  # fmt: skip
 _STATUSES: Final = frozenset({"updateMessage", "remoteDeletedMessage", "paymentNotification", "giftBadge"})
+_ABOUT: Final = frozenset({"incoming", "outgoing", "directionless", "pinDetails"})
+"""Members with a shape that are about an item; any other that is not among the contents is one of a newer app."""
 
 
 class Items:
@@ -63,12 +69,13 @@ class Items:
         if sent is None or not kind:
             return None
         author = self._author(item)
-        status = kind in _STATUSES
+        known = kind in _CONTENTS
+        status = kind in _STATUSES or not known
         attachments = _attachments(kind, content)
-        said = self._words(kind, content) or placeholder(attachments)
+        said = (self._words(kind, content) if known else nested_words(content, _WORDS)) or placeholder(attachments)
         if not said and not status:
             return None
-        labels = ["edit"] if edit else ["deleted"] if kind == "remoteDeletedMessage" else ["service"] if status else []
+        labels = ["edit"] if edit else _labels(kind)
         return CapturedEvent(
             id=signal_event_id(thread.thread_id, author, sent, *labels),
             type="status" if status else "message",
@@ -140,7 +147,15 @@ class Items:
 
 
 def _content(item: Object) -> tuple[str, Object]:
-    return next(((kind, item[kind]) for kind in _CONTENTS if isinstance(item.get(kind), dict)), ("", {}))
+    """Give the name and the value of what an item holds: of a kind that is known, or of one that is not."""
+    kinds = (*_CONTENTS, *(name for name in item if name not in _ABOUT))
+    return next(((kind, item[kind]) for kind in kinds if isinstance(item.get(kind), dict)), ("", {}))
+
+
+def _labels(kind: str) -> list[str]:
+    if kind not in _CONTENTS:
+        return [UNKNOWN_LABEL]
+    return ["deleted"] if kind == "remoteDeletedMessage" else ["service"] if kind in _STATUSES else []
 
 
 def _sent(item: Object) -> int | None:

@@ -144,6 +144,32 @@ def test_every_content_is_an_event(content: dict, kind: str, text: str) -> None:
     assert (event.type, event.text) == (kind, text)
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"text": {"body": "on the quay", "bodyRanges": []}, "style": 3}, "on the quay"),
+        ({"title": {"text": "Fair"}, "rows": [{"body": "one"}, {"body": "two"}]}, "Fair\none\ntwo"),
+        ({"style": 3}, "[story board message]"),
+        ({}, "[story board message]"),
+    ],
+)
+def test_content_of_an_unknown_kind_is_kept(content: dict, text: str) -> None:
+    """What a newer app writes is a status with the words that can be found in it, as the live source tells it."""
+    item = signal_item(3)
+    del item["chatItem"]["standardMessage"]
+    item["chatItem"] |= {"storyBoardMessage": content, "pinDetails": {"pinnedAtTimestamp": "5"}}
+    (event,) = heard(read(READER, signal_export(item)))
+    assert (event.type, event.role, event.text, event.raw_type) == ("status", "incoming", text, "storyBoardMessage")
+    assert event.labels == ["unknown-kind"]
+
+
+def test_an_item_without_content_is_counted() -> None:
+    item = signal_item(3)
+    del item["chatItem"]["standardMessage"]
+    item["chatItem"]["pinDetails"] = {"pinnedAtTimestamp": "5"}
+    assert [skip.what for skip in skipped(read(READER, signal_export(item)))] == ["item without content"]
+
+
 def test_attachments_stand_for_themselves() -> None:
     item = signal_item(1, None)
     pointer = {"contentType": "image/png", "fileName": "a.png", "locatorInfo": {"size": 7}}
