@@ -128,7 +128,7 @@ def _user_message(event: Item) -> Reading:
     given = list(images(event.images, event.local_images))
     if event.kind not in (None, "plain") or is_injected(text):
         return hidden("user_message", text)
-    return run_by_user(text, "user_message") or said("user", Parts([text], [], given, 0), "user_message", EVENT)
+    return run_by_user(text, "user_message", EVENT) or said("user", Parts([text], [], given, 0), "user_message", EVENT)
 
 
 def _agent_message(event: Item) -> Reading:
@@ -184,7 +184,8 @@ def _item_completed(event: Item) -> Reading:
         return Reading("item_completed", fault="a completed item without a type")
     if kind == "UserMessage":
         parts = parts_of(item.get("content"), by_user=True)
-        return run_by_user(parts.text, "item_completed") or said("user", parts, "item_completed", COMPLETED_ITEM)
+        run = run_by_user(parts.text, "item_completed", COMPLETED_ITEM)
+        return run or said("user", parts, "item_completed", COMPLETED_ITEM)
     if kind == "AgentMessage":
         return said("assistant", parts_of(item.get("content")), "item_completed", COMPLETED_ITEM)
     if kind == "Reasoning":

@@ -80,13 +80,13 @@ def hidden(what: str, text: str) -> Reading:
     return Reading(what, reading.drafts, "hidden")
 
 
-def run_by_user(text: str, what: str) -> Reading | None:
+def run_by_user(text: str, what: str, form: int) -> Reading | None:
     """Read a command that the person ran; None when the words are none."""
     run = shell_run(text)
     if run is None:
         return None
     event = CapturedEvent(id="", type="tool_result", role="tool", text=run, labels=[OPERATOR_SHELL], raw_type=what)
-    return Reading(what, [(event, ("shell", None, run))])
+    return Reading(what, [(event, ("shell", None, run))], form=form)
 
 
 def _message(item: Item) -> Reading:
@@ -97,7 +97,7 @@ def _message(item: Item) -> Reading:
     parts = parts_of(item.content, by_user=role == "user")
     if role in {"developer", "system"}:
         return hidden(what, parts.text)
-    ran = run_by_user(parts.text, what) if role == "user" else None
+    ran = run_by_user(parts.text, what, RESPONSE_ITEM) if role == "user" else None
     return ran or said(role, parts, what, RESPONSE_ITEM)
 
 

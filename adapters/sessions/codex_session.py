@@ -13,7 +13,7 @@ from adapters.sessions.codex_events import read_line
 from adapters.sessions.codex_forms import Forms
 from adapters.sessions.codex_items import Reading
 from adapters.sessions.codex_shapes import UUID, Item, Line
-from adapters.sessions.drafts import Draft, Identity
+from adapters.sessions.drafts import OPERATOR_SHELL, Draft, Identity
 from adapters.sessions.identity import Identities
 from adapters.sessions.values import name, raw_time
 from schemas.captured import CapturedEvent, RawTime, Thread
@@ -102,7 +102,8 @@ class Session:
         events: list[CapturedEvent] = []
         for event, identity in reading.drafts:
             if reading.form >= 0:
-                if not self._forms.is_new(hash(identity), reading.form, prompt=event.role == "user"):
+                prompt = event.role == "user" or OPERATOR_SHELL in event.labels
+                if not self._forms.is_new(hash(identity), reading.form, prompt=prompt):
                     continue
             elif event.type in {"tool_call", "tool_result"}:
                 self._forms.answered()

@@ -114,6 +114,17 @@ def test_a_prompt_with_images_is_one_in_all_forms() -> None:
     assert texts(parse(file_of(meta(), asked(parts[:3]), alone))) == ["[image: image/png]"]
 
 
+@pytest.mark.parametrize("forms", SUBSETS)
+def test_a_command_that_the_person_ran_is_one_in_all_forms(forms: tuple[int, ...]) -> None:
+    """Wherever the mark of its turn stands; run again, it is told again."""
+    run = "<user_shell_command>\n<command>\nls\n</command>\n<result>\nquay\n</result>\n</user_shell_command>"
+    lines = [ASKED[f](run) for f in forms]
+    for place in range(len(lines) + 1):
+        elements = parse(file_of(meta(), *lines[:place], turn("t"), *lines[place:]))
+        assert told(elements) == [("tool_result", "tool", "$ ls\nquay")]
+    assert len(set(ids(parse(file_of(meta(), turn("t"), *lines, *lines))))) == 2
+
+
 def test_reasoning_in_two_forms_is_told_once_part_by_part() -> None:
     """An item holds all parts, events come one for each."""
     summary = [{"type": "summary_text", "text": part} for part in ("**First**", "**Second**")]
