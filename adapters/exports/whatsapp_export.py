@@ -12,6 +12,7 @@ from adapters.contract import Element, FileHead, ReadOptions, Rejected, Warned
 from adapters.exports.whatsapp_export_events import PROVIDER, WhatsAppChat
 from adapters.exports.whatsapp_export_lines import read_header
 from adapters.exports.whatsapp_export_messages import Message, Survey, messages, survey
+from adapters.files.archive_head import nature
 
 _LOOKED_AT = 10
 _MARKS = ("\u200e", "whatsapp", "end-to-end")
@@ -25,6 +26,8 @@ class WhatsAppExportReader:
 
     def recognises(self, head: FileHead) -> bool:
         """Whether the first lines begin as messages do. Lines like those of programs' logs need a mark beside."""
+        if nature(head.start) == "archive":  # the lines of the chat stand in it, if it does not compress
+            return False
         text = head.start.decode("utf-8", "replace")
         lines = [line for line in text.split("\n", _LOOKED_AT * 4)[: _LOOKED_AT * 4] if line.strip()][:_LOOKED_AT]
         headers = [read_header(line) for line in lines]

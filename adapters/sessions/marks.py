@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from adapters.files.archive_head import nature
 from adapters.files.json_line import BadLine, decode_line
 
 MAX_LINES: Final = 32
@@ -22,6 +23,8 @@ def first_verdict(
     The first object that tells decides; blank and broken lines tell nothing. Of a line longer than `start` only its
     beginning is there: `long_line` says whether that is enough.
     """
+    if nature(start) == "archive":  # the lines of what it holds stand in it, if it does not compress
+        return False
     lines = start.removeprefix(b"\xef\xbb\xbf").split(b"\n", MAX_LINES)
     whole = lines if len(start) >= size else lines[:-1]
     for line in whole[:MAX_LINES]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from adapters.sessions.claude_code import ClaudeCodeReader, claude_code_adapter,
 from adapters.sessions.codex import CodexExecReader, CodexReader
 from adapters.sessions.pi import PiReader
 from tests.support import codex, pi
+from tests.support.archives import packed
 from tests.support.claude_code import AGENT, SESSION, assistant, call, entry, image, user
 from tests.support.sessions import events, file_of, heard, line, texts, threads
 from tests.support.tail import Driver
@@ -86,6 +88,20 @@ def test_each_kind_is_taken_by_its_own_reader_only(content: bytes, kind: str) ->
 )
 def test_other_files_are_nobodys(content: bytes) -> None:
     assert kinds(content, f"{SESSION}.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        file_of(*[user(f"u{n}", None, "x") for n in range(4)]),
+        file_of(pi.HEADER, *[pi.user(f"u{n}", None, "x") for n in range(4)]),
+        file_of(codex.meta(), *[codex.asked(f"{n}") for n in range(4)]),
+    ],
+)
+def test_an_archive_that_does_not_compress_is_no_session(content: bytes) -> None:
+    """Its bytes hold the lines of all its files; it is opened, and each file is a session of its own."""
+    assert len(kinds(content)) == 1
+    assert kinds(packed({"a.jsonl": content, "b.jsonl": content}, zipfile.ZIP_STORED)) == []
 
 
 @given(st.binary(max_size=400), st.integers(0, 1000), st.booleans())

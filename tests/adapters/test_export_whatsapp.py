@@ -1,5 +1,6 @@
 """WhatsApp text exports are read in every locale's form, and a longer export of a chat gives the same ids again."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.support.ai_exports import (
     told,
     warned,
 )
+from tests.support.archives import packed
 from tests.support.messengers import case
 
 READER = WhatsAppExportReader()
@@ -418,10 +420,11 @@ def test_real_shapes_are_taken_whatever_their_name(number: int) -> None:
         b"[2023-12-20 17:46:00] INFO: started\n[2023-12-20 17:46:01] WARN: x\n",
         b"2023-12-20 17:46:00,123 - root - INFO - x\n", b"2023-12-20 17:46 - backup: done\n",
         b"[2019-05-29 15:04:00] Me: words  \n", b"words\n13/03/2025, 10:14 - Ana: one\nwords\n",
+        packed({"_chat.txt": b"13/03/2025, 10:14 - Ana: one\n" * 4}, zipfile.ZIP_STORED),
     ],
 )  # fmt: skip
 def test_other_files_are_not_taken(raw: bytes) -> None:
-    """Logs of programs, the Markdown of signal-export, a text that quotes one line."""
+    """Logs of programs, the Markdown of signal-export, a text that quotes one line, an archive that holds a chat."""
     assert not recognises(READER, raw)
 
 
