@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from adapters.contract import Element, FileHead, ReadOptions
 from adapters.sessions.claude_code_identity import PROVIDER
 from adapters.sessions.claude_code_marks import looks_like_claude_code
-from adapters.sessions.claude_code_parser import ClaudeCodeParser, find_session
+from adapters.sessions.claude_code_parser import ClaudeCodeParser, Head, find_head
 from adapters.sessions.readers import SessionFiles, absolute
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def claude_code_adapter(
 
 
 def _parser(
-    path: Path, modified: float | None, options: ReadOptions, session: Callable[[], str | None]
+    path: Path, modified: float | None, options: ReadOptions, head: Callable[[], Head | None]
 ) -> ClaudeCodeParser:
     return ClaudeCodeParser(
-        path, modified, include_hidden=options.include_hidden, account=options.account, find_session=session
+        path, modified, include_hidden=options.include_hidden, account=options.account, find_head=head
     )
 
 
-_FILES = SessionFiles(find_session, _parser)
+_FILES = SessionFiles(find_head, _parser)

@@ -12,10 +12,13 @@ from adapters.sessions.marks import first_verdict
 _OTHERS: Final = frozenset({"payload", "schemaVersion", "display"})
 _OWN: Final = frozenset({"parentUuid", "sessionId", "leafUuid", "isSidechain"})
 _MESSAGES: Final = frozenset({"user", "assistant"})
+_SNAPSHOT: Final = "file-history-snapshot"
+"""Type of lines that name no session; a resumed file may begin with any number of them."""
 # The beginning of a line longer than the head: words with an image, a large result.
 _LONG_START: Final = re.compile(
     rb'\s*\{(?s:.{0,1500}?)"(?:parentUuid|isSidechain|sessionId)"\s*:'
     rb'|\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:\s*\{'
+    rb'|\s*\{\s*"type"\s*:\s*"file-history-snapshot"'
 )
 _OTHER_MARK: Final = re.compile(rb'"(?:payload|schemaVersion|session_id|messages)"\s*:')
 
@@ -36,7 +39,7 @@ def _verdict(value: dict[str, object]) -> bool | None:
         return False
     if not isinstance(kind, str):
         return None
-    if _OWN & value.keys():
+    if _OWN & value.keys() or (kind == _SNAPSHOT and "messageId" in value):
         return True
     # Agents that write these types under other names for the rest are not ours.
     return (kind in _MESSAGES and "uuid" in value and "session_id" not in value and isinstance(message, dict)) or None

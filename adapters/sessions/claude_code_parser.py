@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from msgspec import Struct
+
 from adapters.contract import Element, Rejected
 from adapters.files.json_line import BadLine
 from adapters.files.lines import Line, LongLine
@@ -16,25 +18,34 @@ from adapters.sessions.claude_code_session import Session
 from adapters.sessions.claude_code_shapes import Entry, decoder, whole_entry
 from adapters.sessions.identity import content_thread
 from adapters.sessions.pieces import Pieces
-from adapters.sessions.values import name
+from adapters.sessions.values import name, raw_time
+from schemas.captured import RawTime
 
 MAX_HEAD_BYTES: Final = 1024 * 1024
 MAX_HEAD_LINES: Final = 32
-"""How far a session's id is looked for when the first lines have none: titles and file snapshots come first."""
+"""How far a session's id and first time are looked for when the first lines have none: titles and file snapshots come
+first."""
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _AGENT_FILE: Final = re.compile(r"agent-([A-Za-z0-9._-]+)")
 _REMADE: Final = frozenset({"uuid", "parentUuid"})
 
 
-def _nowhere() -> str | None:
+class Head(Struct, frozen=True, gc=False):
+    """What the first lines of a file say of it: which session it is, and when something was first said."""
+
+    session_id: str | None = None
+    time: RawTime | None = None
+
+
+def _nowhere() -> Head | None:
     return None
 
 
 class ClaudeCodeParser:
     """Parses the lines of one session file from its beginning, in order.
 
-    `find_session` is asked once, when the first entry names no session: one of the next lines may.
+    `find_head` is asked once, when the first entry names no session or has no time: one of the next lines may.
     """
 
     def __init__(
@@ -44,13 +55,13 @@ class ClaudeCodeParser:
         *,
         include_hidden: bool = False,
         account: str | None = None,
-        find_session: Callable[[], str | None] = _nowhere,
+        find_head: Callable[[], Head | None] = _nowhere,
     ) -> None:
         self._path = path
-        self._far_times = () if mtime is None else (mtime,)
+        self._far_times: tuple[RawTime, ...] = () if mtime is None else (mtime,)
         self._include_hidden = include_hidden
         self._account = account
-        self._find_session = find_session
+        self._find_head = find_head
         self._pieces = Pieces(path, decoder, whole_entry)
         self._session: Session | None = None
 
@@ -72,12 +83,11 @@ class ClaudeCodeParser:
         return [self._pieces.rejected(line, "invalid-entry", elements)] if isinstance(elements, str) else elements
 
     def _begin(self, entry: Entry, line: Line) -> Session:
-        session_id = (
-            name(entry.session_id)
-            or self._find_session()
-            or _session_in(self._path)
-            or content_thread(PROVIDER, line.raw, _REMADE)
-        )
+        own, untimed = name(entry.session_id), raw_time(entry.timestamp) is None
+        head = (self._find_head() if own is None or untimed else None) or Head()
+        if untimed and head.time is not None:  # nearer than when the file was last written: it may be a copy
+            self._far_times = (head.time, *self._far_times)
+        session_id = own or head.session_id or _session_in(self._path) or content_thread(PROVIDER, line.raw, _REMADE)
         agent = _AGENT_FILE.fullmatch(self._path.stem)
         return Session(
             session_id,
@@ -95,18 +105,21 @@ def _session_in(path: Path) -> str | None:
     return None
 
 
-def find_session(stream: BinaryIO) -> str | None:
-    """Find the first session id within the first lines of a file, in bounded time; it must stand at its start."""
-    left = MAX_HEAD_BYTES
+def find_head(stream: BinaryIO) -> Head:
+    """Find the first session id and the first time within the first lines of a file, in bounded time.
+
+    The stream must stand at its start.
+    """
+    left, session_id, time = MAX_HEAD_BYTES, None, None
     for _ in range(MAX_HEAD_LINES):
         line = stream.readline(left)
-        if not line:
-            return None
+        if not line or (session_id is not None and time is not None):
+            break
         left -= len(line)
         try:
-            found = name(decoder.decode(line).session_id)
+            entry = decoder.decode(line)
         except BadLine:
             continue
-        if found:
-            return found
-    return None
+        session_id = session_id or name(entry.session_id)
+        time = raw_time(entry.timestamp) if time is None else time
+    return Head(session_id, time)

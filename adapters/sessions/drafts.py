@@ -100,11 +100,15 @@ def limited(text: str) -> bool:
 
 
 def with_images(event: CapturedEvent, images: Sequence[Attachment]) -> CapturedEvent:
-    """Add images to a draft: the label, the attachments, and placeholders, one a line, when there are no words."""
+    """Add images to a draft: the label, the attachments, and placeholders, one a line, when there are no words.
+
+    What is no image, such as a document, gets no label.
+    """
     if images:
         if blank(event.text):
-            event.text = "\n".join(f"[image: {image.mime_type or 'unknown type'}]" for image in images)
-        event.labels.append(IMAGE)
+            event.text = "\n".join(f"[{image.kind}: {image.mime_type or 'unknown type'}]" for image in images)
+        if any(image.kind == IMAGE for image in images):
+            event.labels.append(IMAGE)
         event.attachments = list(images)
     return event
 

@@ -103,6 +103,12 @@ def test_images_without_words() -> None:
     assert (event.text, event.labels, event.attachments[0].size_bytes) == ("[image: image/png]", ["image"], 8)
 
 
+def test_a_document_is_no_image() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "QUJD"}
+    event = only(user("a", None, [{"type": "document", "source": source}]))
+    assert (event.text, event.labels, event.attachments[0].kind) == ("[document: application/pdf]", [], "document")
+
+
 @pytest.mark.parametrize(
     ("fields", "what"),
     [

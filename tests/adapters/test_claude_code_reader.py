@@ -45,6 +45,11 @@ def bare(*drop: str) -> dict:
         (file_of({"type": "summary", "summary": "s", "leafUuid": "x"}), "Claude Code session"),
         (file_of({"type": "queue-operation", "sessionId": "s", "timestamp": "t"}), "Claude Code session"),
         (file_of({"type": "file-history-snapshot", "messageId": "x"}, user("a", None, "x")), "Claude Code session"),
+        (
+            file_of(*[{"type": "file-history-snapshot", "messageId": "x"}] * 99, user("a", None, "x")),
+            "Claude Code session",
+        ),
+        (file_of({"type": "file-history-snapshot", "messageId": "x", "snapshot": LONG}), "Claude Code session"),
         (file_of(b"{broken", b"", user("a", None, "x")), "Claude Code session"),
         (file_of(bare("sessionId", "parentUuid")), "Claude Code session"),
         (file_of({**bare("sessionId"), "isSidechain": True, "agentId": AGENT}), "Claude Code session"),

@@ -1,10 +1,11 @@
 """Promise: Claude Code lines keep their identity in copies, and their place in threads, branches and sub-agents."""
 
+import io
 from pathlib import Path
 
 import pytest
 
-from adapters.sessions.claude_code_parser import ClaudeCodeParser
+from adapters.sessions.claude_code_parser import ClaudeCodeParser, Head, find_head
 from tests.support.claude_code import (
     AGENT,
     AGENT_FILE,
@@ -20,7 +21,7 @@ from tests.support.claude_code import (
     user,
     uuid,
 )
-from tests.support.sessions import events, feed, file_of, ids, line, skipped, texts, threads
+from tests.support.sessions import events, feed, file_of, heard, ids, line, skipped, texts, threads
 
 OTHER = "9f8e7d6c-1111-4222-8333-444455556666"
 CONVERSATION = [
@@ -70,8 +71,20 @@ def test_a_file_without_any_session_has_an_id_of_its_content() -> None:
 
 def test_a_session_that_the_next_lines_name_is_found_first() -> None:
     title = {"type": "summary", "summary": "The dam", "leafUuid": uuid("x")}
-    parser = ClaudeCodeParser(NAMELESS, find_session=lambda: SESSION)
+    parser = ClaudeCodeParser(NAMELESS, find_head=lambda: Head(SESSION))
     assert threads(feed(parser, file_of(title, CONVERSATION[0]))) == [SESSION] * 2
+
+
+def test_first_lines_without_a_time_have_the_first_time_that_follows() -> None:
+    """Titles come first and have none; when the file was written last is further off, and may be a copy's time."""
+    title = {"type": "summary", "summary": "The dam", "leafUuid": uuid("x")}
+    content = file_of(title, title | {"leafUuid": uuid("y")}, b"{broken", *CONVERSATION)
+    head = find_head(io.BytesIO(content))
+    assert head == Head(SESSION, CONVERSATION[0]["timestamp"])
+    elements = heard(feed(ClaudeCodeParser(NAMELESS, 1e9, find_head=lambda: head), content))
+    assert [each.nearby[0] for each in elements[:2]] == [CONVERSATION[0]["timestamp"]] * 2
+    untimed = feed(ClaudeCodeParser(NAMELESS, 1e9, find_head=lambda: Head(SESSION)), file_of(title))
+    assert [each.nearby for each in heard(untimed)] == [(1e9,)]
 
 
 def test_the_same_line_again_is_a_duplicate() -> None:
