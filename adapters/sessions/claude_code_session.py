@@ -52,7 +52,7 @@ class Session:
             events, repeated = self._new(entry, reading, uuid)
             elements: list[Element] = []
             if events:
-                place = _place(tree, reading, uuid, parent)
+                place = _place(tree, reading, uuid, parent, thread.thread_id)
                 for event in events:
                     self._put(event, agent, place, times)
                     if event.role in _SPEAKERS and (agent is not None or entry.is_sidechain is True):
@@ -134,10 +134,10 @@ class Session:
         return thread
 
 
-def _place(tree: Tree, reading: Reading, uuid: str | None, parent: object) -> Place:
+def _place(tree: Tree, reading: Reading, uuid: str | None, parent: object, thread_id: str) -> Place:
     """Place an entry; results of several calls hang side by side without being branches."""
     results = all(event.type == "tool_result" for event, _ in reading.drafts)
-    return tree.attach(uuid, parent) if results else tree.show(uuid, parent)
+    return tree.attach(uuid, parent, thread_id) if results else tree.show(uuid, parent, thread_id)
 
 
 def _times(entry: Entry) -> list[RawTime]:

@@ -19,24 +19,27 @@ class Tree:
         self._branch_of: dict[str, str | None] = {}
         self._leaves: set[str] = set()
         self._bridged: dict[str, str | None] = {}
-        self._rooted = False
+        self._rooted: set[str] = set()
         self._current: str | None = None
 
-    def show(self, entry_id: str | None, parent_id: object) -> Place:
-        """Place an entry that gives an event; `parent_id` is None for a root and UNSET where there is none."""
+    def show(self, entry_id: str | None, parent_id: object, thread_id: str = "") -> Place:
+        """Place an entry that gives an event; `parent_id` is None for a root and UNSET where there is none.
+
+        The first root of each thread that a file holds begins that thread's first line of descent.
+        """
         known, parent = self._ancestor(entry_id, parent_id)
         if not known:
             branch = self._current
         elif parent is None:
-            branch = entry_id or self._current if self._rooted else None
+            branch = entry_id or self._current if thread_id in self._rooted else None
         elif parent in self._leaves:
             self._leaves.discard(parent)
             branch = self._branch_of[parent]
         else:
             branch = entry_id or self._branch_of[parent]
-        return self._placed(entry_id, branch), parent
+        return self._placed(entry_id, branch, thread_id), parent
 
-    def attach(self, entry_id: str | None, parent_id: object) -> Place:
+    def attach(self, entry_id: str | None, parent_id: object, thread_id: str = "") -> Place:
         """Place an entry that gives an event and is no turn of its own, such as the result of one of several calls.
 
         It opens no branch: several of them may hang on one parent, and any of them may be gone on from.
@@ -45,12 +48,12 @@ class Tree:
         branch = self._current if not known or parent is None else self._branch_of[parent]
         if parent is not None:
             self._leaves.discard(parent)
-        return self._placed(entry_id, branch), parent
+        return self._placed(entry_id, branch, thread_id), parent
 
-    def _placed(self, entry_id: str | None, branch: str | None) -> str | None:
-        self._rooted = True
+    def _placed(self, entry_id: str | None, branch: str | None, thread_id: str) -> str | None:
         self._current = branch
-        if entry_id is not None:
+        if entry_id is not None:  # nothing can descend from what has no id, such as a title before the first message
+            self._rooted.add(thread_id)
             self._branch_of[entry_id] = branch
             self._leaves.add(entry_id)
             if entry_id in self._bridged:

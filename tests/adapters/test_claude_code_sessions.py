@@ -123,6 +123,31 @@ def test_lines_without_uuid_and_time_are_told_apart_by_their_session() -> None:
     assert ids(parse(file_of(value))) != ids(parse(file_of({**value, "sessionId": OTHER})))
 
 
+TITLES = [
+    {"type": "summary", "summary": "The dam", "leafUuid": uuid("x")},
+    {"type": "custom-title", "customTitle": "Weir", "sessionId": SESSION},
+    entry("attachment", None, attachment={"type": "queued_command", "prompt": "go on"}),
+]
+
+
+@pytest.mark.parametrize("before", [TITLES[:1], TITLES[1:2], TITLES])
+def test_what_has_no_uuid_is_no_root(before: list[dict]) -> None:
+    """Titles stand before the first message; the conversation behind them is the first line of descent."""
+    elements = parse(file_of(*before, *CONVERSATION))
+    assert {e.branch_id for e in events(elements)} == {None}
+    assert ids(elements)[-5:] == ids(parse(file_of(*CONVERSATION)))
+
+
+def test_the_first_root_of_each_session_in_a_file_is_no_branch() -> None:
+    """A file may hold two sessions; the second root of one of them is a branch."""
+    other = {**user("o", None, "other"), "sessionId": OTHER}
+    assert places(user("a", None, "one"), other, user("b", None, "two")) == {
+        "one": (None, None),
+        "other": (None, None),
+        "two": (uuid("b"), None),
+    }
+
+
 def test_a_rewind_opens_a_branch() -> None:
     """The second child of a line opens a branch named after itself; its descendants inherit."""
     lines = [

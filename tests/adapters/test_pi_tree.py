@@ -93,6 +93,12 @@ def test_all_events_of_an_entry_stand_in_one_place() -> None:
     assert [(e.message_id, e.branch_id, e.parent_message_id) for e in found] == [("c", "c", "a"), ("c#1", "c", "a")]
 
 
+def test_what_has_no_id_is_no_root() -> None:
+    """A fact of version 4 before the first entry: nothing can descend from it."""
+    fact = {"kind": "fact", "seq": 1, "fact": "name", "name": "carp"}
+    assert places(fact, said("a", None), said("b", "a")) == {None: (None, None), "a": (None, None), "b": (None, "a")}
+
+
 def test_a_second_root_opens_a_branch() -> None:
     """E34: several roots are legal; `/tree` back to the start writes one."""
     assert places(said("a", None), said("b", "a"), said("c", None), said("d", "c")) == {
