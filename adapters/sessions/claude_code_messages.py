@@ -49,6 +49,7 @@ class UserParts:
             self.unknown += 1
         elif _is_result(block):
             self.results.append((place, block))
+            self.unknown += _unknown_in(block)
         elif block.type in _MEDIA:
             self.media.append(_attachment(block))
         elif block.type not in _SILENT and block.type != "text":
@@ -155,6 +156,13 @@ def _gave(place: int, block: Block) -> Draft:
         tool_call_id=call_id,
     )
     return drafts.with_images(event, media), (_RESULT, place, call_id, failed, text, _names(media))
+
+
+def _unknown_in(block: Block) -> int:
+    """Count the parts of a tool's result that nobody knows; what the provider's own tools give has many shapes."""
+    parts = blocks_of(nested_blocks(block.content)) if block.type == _RESULT else []
+    known = (*_MEDIA, *_SILENT, "text")
+    return sum(not isinstance(part, str) and (part is None or part.type not in known) for part in parts)
 
 
 def _wrapped(place: int, words: Words) -> Draft | None:

@@ -15,7 +15,6 @@ from adapters.sessions.codex_words import Parts, parts_of, shell_run, squeezed
 from adapters.sessions.drafts import OPERATOR_SHELL, Draft
 from adapters.sessions.values import blank, name
 from schemas.captured import CapturedEvent
-from schemas.event import Attachment
 
 UNKNOWN_ITEM: Final = "unknown item type"
 
@@ -161,28 +160,31 @@ def _written(value: object) -> str | None:
 def _output(item: Item) -> Reading:
     """Read a tool's result, which is one even without words."""
     what, call_id = str(item.type), name(item.call_id)
-    text, images, code, failed = _result(item.output)
+    parts, code, failed = _result(item.output)
+    text, images = parts.text, parts.images
     labels = ["error"] if failed or code not in (None, 0) else []
     labels += [f"exit-{code}"] if code else []
     event = CapturedEvent(
         id="", type="tool_result", role="tool", text=text, labels=labels, raw_type=what, tool_call_id=call_id
     )
-    return Reading(what, [(drafts.with_images(event, images), ("result", None, call_id, text, len(images)))])
+    draft: Draft = drafts.with_images(event, images), ("result", None, call_id, text, len(images))
+    return Reading(what, [draft], unknown_blocks=parts.unknown)
 
 
-def _result(output: object) -> tuple[str, list[Attachment], int | None, bool]:
-    """Give a result's words and images, its exit code, and whether it says that it failed."""
+def _result(output: object) -> tuple[Parts, int | None, bool]:
+    """Give what a result holds, its exit code, and whether it says that it failed."""
     failed = False
     if isinstance(output, dict):
         failed = output.get("success") is False
-        output = next((output[key] for key in ("content", "output", "body") if output.get(key) is not None), None)
+        held = (output[key] for key in ("content", "output", "body") if output.get(key) is not None)
+        output = next(held, output)  # an object of another shape is a block that nobody knows
     parts = parts_of(output)
     text, code = parts.text, None
     if _ENCODED_OUTPUT.match(text):
         text, code = _decoded(text)
     elif found := _EXIT.match(text):
         code = int(found[1])
-    return text, parts.images, code, failed
+    return parts._replace(texts=[text]), code, failed
 
 
 def _decoded(text: str) -> tuple[str, int | None]:

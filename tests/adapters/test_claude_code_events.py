@@ -103,6 +103,14 @@ def test_images_without_words() -> None:
     assert (event.text, event.labels, event.attachments[0].size_bytes) == ("[image: image/png]", ["image"], 8)
 
 
+def test_parts_of_a_result_that_nobody_knows_are_counted() -> None:
+    """E26: the others are kept."""
+    content = [said("on"), {"type": "hologram"}, 5, {"type": "tool_reference", "tool_name": "Lamp"}]
+    elements = parse(file_of(user("a", None, [result(content, "t1")])))
+    assert texts(elements) == ["on"]
+    assert skipped(elements) == [("empty", "unknown block", 2)]
+
+
 def test_a_document_is_no_image() -> None:
     source = {"type": "base64", "media_type": "application/pdf", "data": "QUJD"}
     event = only(user("a", None, [{"type": "document", "source": source}]))

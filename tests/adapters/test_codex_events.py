@@ -139,6 +139,17 @@ def test_results(output: object, text: str, labels: list[str]) -> None:
         assert (one.tool_name, one.tool_call_id) == ("shell", "c1")
 
 
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [([{"type": "input_text", "text": "on"}, {"type": "hologram"}], "on"), (5, ""), ({"level": 0.4}, "")],
+)
+def test_parts_of_a_result_that_nobody_knows_are_counted(output: object, text: str) -> None:
+    """E26: the result and its other parts are kept."""
+    elements = parse(file_of(meta(), item("function_call_output", call_id="c1", output=output)))
+    assert [one.text for one in events(elements)] == [text]
+    assert skipped(elements) == [("empty", "unknown block", 1)]
+
+
 def test_a_call_written_again_is_a_duplicate() -> None:
     call = item("function_call", name="shell", arguments="{}", call_id="c1")
     elements = parse(file_of(meta(), call, call, {**call, "payload": {**call["payload"], "call_id": "c2"}}))
