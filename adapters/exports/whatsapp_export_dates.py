@@ -18,6 +18,8 @@ DAY_FIRST: Final[Order] = (2, 1, 0)
 MONTH_FIRST: Final[Order] = (2, 0, 1)
 YEAR_FIRST: Final[Order] = (0, 1, 2)
 
+_TURNED: Final = {DAY_FIRST: MONTH_FIRST, MONTH_FIRST: DAY_FIRST}
+
 _SHORT_YEAR: Final = 100
 _CENTURY: Final = 2000
 _BUDDHIST_FROM: Final = 2400
@@ -97,8 +99,13 @@ def _tells(best: _Candidate, rival: _Candidate) -> bool:
 
 
 def moment_of(header: Header, order: Order) -> datetime | None:
-    """Give what the phone's clock showed, without a zone; None when the date is none."""
+    """Give what the phone's clock showed, without a zone; None when the date is none.
+
+    A date that is none in the file's order may be one in the other: its own number above 12 proves it.
+    """
     day = _day(header.numbers, YEAR_FIRST if header.year_first else order)
+    if day is None and not header.year_first and order in _TURNED:
+        day = _day(header.numbers, _TURNED[order])
     return None if day is None else datetime(day.year, day.month, day.day, header.hour, header.minute, header.second)  # noqa: DTZ001 - a clock on the wall
 
 

@@ -29,6 +29,7 @@ _EXTENSIONS: Final[dict[str, tuple[str, str]]] = {
 
 # `NAME.ext (file attached)`: any words in the parenthesis behind a name that WhatsApp gave, known words behind others.
 _OWN_NAME: Final = r"(?:IMG|VID|AUD|PTT|STK|DOC|GIF|PTV)-\d{8}-WA\d{4,}\.\w{0,5}"
+_NAME_IN_WORDS: Final = re.compile(rf"\s{_OWN_NAME}$")
 _ATTACHED_WORDS: Final = (
     r"file attached|arquivo anexado|ficheiro anexado|Datei angehängt|archivo adjunto|fichier joint|file allegato"
     r"|bestand bijgevoegd|файл добавлен|файл прикреплён|файл прикреплен|файл додано|plik dołączony|dosya ekli"
@@ -165,7 +166,7 @@ def read_body(body: str) -> Said:
     first, _, caption = kept.partition("\n")
     if len(kept) <= _LONGEST_MARK and _is_deleted(kept):
         return Said(kept, [], deleted=True)
-    if first.endswith(")") and (attached := _ATTACHED.fullmatch(first)):
+    if first.endswith(")") and (attached := _ATTACHED.fullmatch(first)) and not _quoted(attached["name"]):
         return Said(caption.strip(), [_file(attached["own"] or attached["name"])], edited=edited)
     if ">" in body and (tagged := _tagged(body)):
         left = visible(body[: tagged.start()] + body[tagged.end() :]).strip()
@@ -181,6 +182,11 @@ def _without_edit(body: str, text: str) -> str:
     kept = _EDITED.sub("", text)
     shape = _EDITED_SHAPE.search(body) if len(kept) == len(text) else None
     return visible(body[: shape.start()]).strip() or text if shape else kept
+
+
+def _quoted(name: str | None) -> bool:
+    """Whether what looks like a file's name is words that end with such a name."""
+    return name is not None and _NAME_IN_WORDS.search(name) is not None
 
 
 def _is_deleted(text: str) -> bool:

@@ -302,7 +302,7 @@ def test_media(body: str, text: str, kind: str, name: str | None) -> None:
     "body",
     [
         "notes.txt (draft)", "<b>image omitted</b>", "I omitted the image", "<not a marker>", "image omitted a lot",
-        "<note: to do>",
+        "<note: to do>", "see IMG-20210803-WA0001.jpg (file attached)",
     ],
 )  # fmt: skip
 def test_words_are_no_media(body: str) -> None:
@@ -382,6 +382,14 @@ def test_a_date_that_is_none_leaves_the_time_to_the_neighbours() -> None:
     elements = chat("13/03/2025, 10:14 - Ana: x", "13/03/1402, 10:15 - Ana: y", timezone="UTC")
     assert times(elements)[1] == times(elements)[0]
     assert imported(elements).events[1].event.labels == ["time-inferred"]
+
+
+def test_a_date_that_only_the_other_order_knows_is_that_date() -> None:
+    """Two exports pasted into one file: the line's own number above 12 proves its order."""
+    elements = chat(
+        "25/12/2023, 10:14 - Ana: x", "26/12/2023, 10:14 - Ana: y", "12/27/2023, 10:14 - Ana: z", timezone="UTC"
+    )
+    assert times(elements) == [f"2023-12-{day}T10:14:00.000Z" for day in (25, 26, 27)]
 
 
 def test_the_second_pass_of_a_repeated_hour_comes_later() -> None:
