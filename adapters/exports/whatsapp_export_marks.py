@@ -104,8 +104,9 @@ _EDITED_WORDS: Final = (
     r"|此消息已编辑|此訊息已編輯|このメッセージは編集されました|이 메시지는 수정되었습니다"
 )
 _EDITED: Final = re.compile(rf"\s*<(?:{_EDITED_WORDS})\.?>\s*$", re.IGNORECASE)
-# In any language: nothing else stands in such brackets behind a mark of direction, at the end of words.
-_EDITED_SHAPE: Final = re.compile(rf"(?<=\S)\s*{_MARK}<[^<>:\uff1a\n]{{4,60}}>\s*$")
+# In any language: a sentence in such brackets behind a mark of direction, at the end of words. A single word of ASCII,
+# or what has an attribute or a slash, is code that a person wrote, and stays.
+_EDITED_SHAPE: Final = re.compile(rf"(?<=\S)\s*{_MARK}<(?=[^<>\n]*(?: |[^\x00-\x7f]))[^<>:\uff1a\n=/\"]{{4,60}}>\s*$")
 
 _DELETED_WORDS: Final = (
     "this message was deleted", "you deleted this message as admin", "you deleted this message", "message deleted",

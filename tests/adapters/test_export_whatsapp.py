@@ -323,6 +323,14 @@ def test_edited_messages_lose_the_marker(marker: str) -> None:
     assert (event.type, event.text, event.labels) == ("message", "better", ["edit", "time-zone-assumed"])
 
 
+@pytest.mark.parametrize("words", ["<html>", "<b>", "<a href=x y>", "<br />", "<T extends U/V>"])
+def test_what_a_person_wrote_in_such_brackets_stays(words: str) -> None:
+    """Also behind a mark of direction, as phones that write from right to left put it."""
+    (element,) = chat(f"[31/12/2024, 21:41:32] Ana: see {LRM}{words}")
+    assert element.event.text.replace(LRM, "") == f"see {words}"
+    assert "edit" not in element.event.labels
+
+
 @pytest.mark.parametrize(
     "marker",
     [
