@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from adapters.contract import Element, FileHead, Heard, ReadOptions, Rejected, Skipped, Warned
+from adapters.contract import Element, FileHead, Heard, PermanentSourceError, ReadOptions, Rejected, Skipped, Warned
 from adapters.exports.chat import Chat
 from adapters.exports.csv_rows import Form, Row, columns_of, read_row, rows
 from adapters.exports.fields import word
@@ -70,10 +70,16 @@ class CopilotReader:
         return _kind(columns_of(head.start).names) is not None
 
     def read(self, stream: BinaryIO, path: Path, options: ReadOptions) -> Iterator[Element]:
-        """Yield every row, oldest first; raises `PermanentSourceError` for a zone that does not exist."""
+        """Yield every row, oldest first.
+
+        Raises `PermanentSourceError` for a zone that does not exist, and for a first row without the columns.
+        """
         source, form, found = rows(stream)
         try:
-            table = _Table(path, options, form)
+            kind = _kind(form.names)
+            if kind is None:
+                raise PermanentSourceError("its first row does not name the columns of a Copilot export")
+            table = _Table(path, options, form, kind)
             yield from table.scan(found)
             yield from table.elements(source)
         finally:
@@ -84,11 +90,11 @@ class CopilotReader:
 class _Table:
     """One file: where its rows stand, and in which order they are told."""
 
-    def __init__(self, path: Path, options: ReadOptions, form: Form) -> None:
+    def __init__(self, path: Path, options: ReadOptions, form: Form, kind: Kind) -> None:
         self._path = path
         self._options = options
         self._form = form
-        self._kind = _kind(form.names) or KINDS[0]
+        self._kind = kind
         self._clock = Clock(options.timezone)
         self._index: list[tuple[int, int, str, int]] = []  # start, size, raw time, rank
         self._chats: dict[str, tuple[Chat, float]] = {}

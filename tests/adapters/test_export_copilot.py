@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.contract import PermanentSourceError
 from tests.support.ai_exports import assert_conserved, heard, ids, read, rejected, skipped, told
 from tests.support.ai_others import COPILOT
 from tests.support.ai_samples import READERS
@@ -111,3 +112,10 @@ def test_any_rows_are_read_without_an_error(pieces: list[str]) -> None:
     elements = read(READER, csv("Soup,2026-02-16T10:00:00,Human,first", "".join(pieces)))
     assert "first" in [event.text for event in heard(elements)] or rejected(elements)
     assert_conserved(elements)
+
+
+@pytest.mark.parametrize("header", [b"Name,Price", b"Conversation,Ti\xffme,Author,Message", b""])
+def test_a_file_without_the_columns_is_named_as_a_whole(header: bytes) -> None:
+    """Asked for by name, or damaged in its first row."""
+    with pytest.raises(PermanentSourceError, match="columns of a Copilot export"):
+        read(READER, header + b"\na,2026-01-01T00:00:00,Human,hi\n")
