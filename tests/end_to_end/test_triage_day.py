@@ -15,7 +15,7 @@ from ingest.streams.lane import BATCH_RECORDS
 from tests.support.commands import TRIAGE, run
 from tests.support.consumer import ALL, Bench, shape
 from tests.support.triage import write_board
-from tests.support.triage_day import EXPECTED, Day
+from tests.support.triage_day import Day
 from triage.store.database import Store
 
 
@@ -23,7 +23,7 @@ from triage.store.database import Store
 def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     """Run the day once: the daemon follows the sessions, the export is imported beside it."""
     day = Day(tmp_path_factory.mktemp("day"))
-    day.live(len(EXPECTED))
+    day.live()
     return day
 
 
@@ -55,7 +55,7 @@ def test_all_of_it_again_in_another_order_with_duplicates_adds_nothing(day: Day,
 
 def test_the_daemon_that_starts_again_adds_nothing(day: Day) -> None:
     before = shape(day.proposals(ALL))
-    day.live(len(EXPECTED))
+    day.live()
     assert shape(day.proposals(ALL)) == before
 
 

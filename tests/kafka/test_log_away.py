@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.support.daemon import Home, eventually, fetch, session_file
-from tests.support.kafka_log import captured_texts, make_topics, settings_for
+from tests.support.kafka_log import captured_texts, make_topics, settings_for, variables_of
 
 
 @pytest.fixture
@@ -16,13 +16,7 @@ def settings(broker, prefix):
 
 @pytest.fixture
 def home(settings, tmp_path):
-    variables = {
-        "SESSION_INGEST__ENGINE": "kafka",
-        "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
-        "SESSION_INGEST__KAFKA__TOPIC_PREFIX": settings.topic_prefix,
-        "SESSION_INGEST__KAFKA__PARTITIONS": str(settings.partitions),
-    }
-    home = Home(tmp_path, variables)
+    home = Home(tmp_path, variables_of(settings))
     yield home
     home.close()
 

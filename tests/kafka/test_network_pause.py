@@ -14,7 +14,7 @@ from ingest.log.kafka.log import KafkaLog
 from tests.support.daemon import Home, eventually, session_file
 from tests.support.kafka import Broker, Listener, free_ports, require_kafka
 from tests.support.kafka_capture import SOURCE, Capturing
-from tests.support.kafka_log import captured_texts, make_topics, settings_for
+from tests.support.kafka_log import captured_texts, make_topics, settings_for, variables_of
 from tests.support.log import everything
 from tests.support.network import Network
 from tests.support.worker import Capturer, declare, settings_of
@@ -160,15 +160,7 @@ def test_all_workers_cut_off_at_once_go_on_where_they_were(broker, network, far,
 def test_a_stop_cuts_off_what_slow_brokers_take_too_long_for(broker, network, far, prefix, tmp_path):
     """The daemon ends in its time; what was in the middle of a transaction comes once, with the next start."""
     near = make_topics(settings_for(broker.bootstrap, prefix))
-    home = Home(
-        tmp_path,
-        {
-            "SESSION_INGEST__ENGINE": "kafka",
-            "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": far,
-            "SESSION_INGEST__KAFKA__TOPIC_PREFIX": prefix,
-            "SESSION_INGEST__KAFKA__PARTITIONS": str(near.partitions),
-        },
-    )
+    home = Home(tmp_path, variables_of(settings_for(far, prefix)))
     session = session_file(home, 1)
     session.append(1)
     try:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.support.daemon import Home, session_file
-from tests.support.kafka_log import steal_epoch
+from tests.support.kafka_log import steal_epoch, variables_of
 from tests.support.worker import declare, settings_of
 from tests.support.worker_outcome import wait_for_events
 
@@ -27,13 +27,7 @@ def settings(broker, prefix):
 
 @pytest.fixture
 def home(settings, tmp_path):
-    variables = {
-        "SESSION_INGEST__ENGINE": "kafka",
-        "SESSION_INGEST__LOG__FORMAT": "console",  # which writes a traceback as Python does
-        "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
-        "SESSION_INGEST__KAFKA__TOPIC_PREFIX": settings.topic_prefix,
-        "SESSION_INGEST__KAFKA__PARTITIONS": str(settings.partitions),
-    }
+    variables = variables_of(settings, LOG__FORMAT="console")  # which writes a traceback as Python does
     made = Home(tmp_path, variables)
     yield made
     made.close()

@@ -16,7 +16,7 @@ from schemas.captured import decode_record
 from tests.support.daemon import eventually
 from tests.support.every_source import EverySource
 from tests.support.kafka import Broker
-from tests.support.kafka_log import on_broker
+from tests.support.kafka_log import on_broker, variables_of
 from tests.support.log import everything
 from tests.support.standstill import EACH, Standstill
 from tests.support.stopped_sinks import paused
@@ -31,13 +31,7 @@ def settings(broker: Broker, prefix: str) -> KafkaSettings:
 
 @pytest.fixture
 def sources(settings: KafkaSettings, tmp_path: Path) -> Iterator[EverySource]:
-    variables = {
-        "SESSION_INGEST__ENGINE": "kafka",
-        "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
-        "SESSION_INGEST__KAFKA__TOPIC_PREFIX": settings.topic_prefix,
-        "SESSION_INGEST__KAFKA__PARTITIONS": str(settings.partitions),
-    }
-    with EverySource(tmp_path, EACH, variables) as sources:
+    with EverySource(tmp_path, EACH, variables_of(settings)) as sources:
         yield sources
 
 

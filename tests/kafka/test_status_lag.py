@@ -8,6 +8,7 @@ from ingest.log.contract import NewRecord, Topic
 from ingest.log.kafka.log import KafkaLog
 from ingest.log.kafka.topics import partition_of
 from tests.support.daemon import Home, eventually
+from tests.support.kafka_log import variables_of
 from tests.support.worker import Capturer, declare, settings_of
 from tests.support.worker_outcome import wait_for_events
 from tests.support.worker_process import Fleet
@@ -24,13 +25,7 @@ def settings(broker, prefix):
 
 @pytest.fixture
 def home(settings, tmp_path):
-    variables = {
-        "SESSION_INGEST__ENGINE": "kafka",
-        "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
-        "SESSION_INGEST__KAFKA__TOPIC_PREFIX": settings.topic_prefix,
-        "SESSION_INGEST__KAFKA__PARTITIONS": str(settings.partitions),
-    }
-    return Home(tmp_path / "home", variables)
+    return Home(tmp_path / "home", variables_of(settings))
 
 
 def workers_of(home: Home) -> dict:

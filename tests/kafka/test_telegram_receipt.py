@@ -18,6 +18,7 @@ from ingest.log.kafka.topics import CHECKPOINTS, topic_name
 from schemas.captured import decode_record
 from tests.support.daemon import Home, eventually
 from tests.support.fake_botapi import TOKEN, FakeBotApi
+from tests.support.kafka_log import variables_of
 from tests.support.telegram import GROUP, update
 from tests.support.worker import declare, settings_of
 from tests.support.worker_outcome import read_all
@@ -86,19 +87,10 @@ def server(settings):
 
 @pytest.fixture
 def home(settings, server, tmp_path):
-    kafka = {
-        "BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
-        "TOPIC_PREFIX": settings.topic_prefix,
-        "PARTITIONS": str(settings.partitions),
-    }
+    telegram = {"TOKEN": TOKEN, "API_URL": server.url}
     made = Home(
         tmp_path,
-        {
-            "SESSION_INGEST__ENGINE": "kafka",
-            **{f"SESSION_INGEST__KAFKA__{name}": value for name, value in kafka.items()},
-            "SESSION_INGEST__SOURCES__TELEGRAM__OPS__TOKEN": TOKEN,
-            "SESSION_INGEST__SOURCES__TELEGRAM__OPS__API_URL": server.url,
-        },
+        variables_of(settings, **{f"SOURCES__TELEGRAM__OPS__{name}": value for name, value in telegram.items()}),
     )
     yield made
     made.close()

@@ -10,23 +10,18 @@ import pytest
 from tests.support.commands import INGEST, run
 from tests.support.consumer import ALL, shape
 from tests.support.kafka import Broker
-from tests.support.triage_day import EXPECTED, Day
+from tests.support.kafka_log import settings_for, variables_of
+from tests.support.triage_day import Day
 
 pytestmark = pytest.mark.timeout(600)
 
 
 def test_the_day_gives_on_kafka_what_it_gives_on_one_machine(broker: Broker, prefix: str, tmp_path: Path) -> None:
-    variables = {
-        "SESSION_INGEST__ENGINE": "kafka",
-        "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": broker.bootstrap,
-        "SESSION_INGEST__KAFKA__TOPIC_PREFIX": prefix,
-        "SESSION_INGEST__KAFKA__PARTITIONS": "3",
-        "SESSION_INGEST__KAFKA__REPLICATION": "1",
-    }
+    variables = variables_of(settings_for(broker.bootstrap, prefix))
     day = Day(tmp_path, variables)
     assert run(INGEST, "topics", "--create", home=tmp_path, env=variables).returncode == 0
-    day.live(len(EXPECTED))
+    day.live()
     day.must_be_as_expected()
     before = shape(day.proposals(ALL))
-    day.live(len(EXPECTED))
+    day.live()
     assert shape(day.proposals(ALL)) == before

@@ -9,6 +9,7 @@ import pytest
 
 from ingest.log.contract import Topic
 from tests.support.daemon import PROGRAM, Home, eventually, fetch, session_file
+from tests.support.kafka_log import variables_of
 from tests.support.worker import declare, settings_of
 from tests.support.worker_outcome import read_all
 
@@ -24,15 +25,7 @@ def settings(broker, prefix):
 
 @pytest.fixture
 def home(settings, tmp_path):
-    made = Home(
-        tmp_path,
-        variables={
-            "SESSION_INGEST__ENGINE": "kafka",
-            "SESSION_INGEST__KAFKA__BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
-            "SESSION_INGEST__KAFKA__TOPIC_PREFIX": settings.topic_prefix,
-            "SESSION_INGEST__KAFKA__PARTITIONS": str(settings.partitions),
-        },
-    )
+    made = Home(tmp_path, variables_of(settings))
     yield made
     if made.process is not None:
         made.process.kill()

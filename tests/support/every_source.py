@@ -17,7 +17,7 @@ from tests.support.fake_homeserver import USER as MATRIX_USER
 from tests.support.fake_signal import ACCOUNT, FakeSignal
 from tests.support.live_homeserver import LiveHomeserver
 from tests.support.load import Door, Say, Speaker, thread_of
-from tests.support.messengers import matrix_event
+from tests.support.matrix_live import said as said_in_matrix
 from tests.support.served import free_port
 from tests.support.signal_live import T, data, envelope
 from tests.support.telegram import GROUP, update
@@ -145,9 +145,7 @@ class EverySource:
 
     def _matrix(self, number: int) -> Say:
         def say(text: str) -> None:
-            named = next(self._matrix_numbers)
-            event = matrix_event(named, {"msgtype": "m.text", "body": text}, origin_server_ts=int(time.time() * 1000))
-            del event["room_id"]  # as in a timeline
+            event = said_in_matrix(next(self._matrix_numbers), text, origin_server_ts=int(time.time() * 1000))
             self.rooms.say(f"!room{number}:hs.test", event)
 
         return say

@@ -56,6 +56,17 @@ def on_mock(mock: MockKafka, prefix: str, monkeypatch: pytest.MonkeyPatch, parti
     return settings
 
 
+def variables_of(settings: KafkaSettings, **more: str) -> dict[str, str]:
+    """Give the environment of a command whose log is on a broker, and further variables of ours."""
+    kafka = {
+        "BOOTSTRAP_SERVERS": settings.bootstrap_servers[0],
+        "TOPIC_PREFIX": settings.topic_prefix,
+        "PARTITIONS": str(settings.partitions),
+    }
+    named = {"ENGINE": "kafka", **{f"KAFKA__{name}": value for name, value in kafka.items()}, **more}
+    return {f"SESSION_INGEST__{name}": value for name, value in named.items()}
+
+
 def settle(settings: KafkaSettings) -> None:
     """Wait until what was committed can be read: a transaction's markers are written after its end was answered."""
     names = {spec.name: spec.partitions for spec in specification(settings)}

@@ -128,13 +128,13 @@ class Day:
         with Store.open(self.store, read_only=True) as store, store.read() as repository:
             return repository.proposals.listed(wanted)
 
-    def live(self, proposals: int) -> None:
+    def live(self) -> None:
         """Run the daemon over the sessions, import the export beside it, and stop when all of it was looked at."""
         daemon = Daemon(self.home, **self.variables)
         try:
             daemon.wait_ready(60)
             assert run(INGEST, "import", self.export, home=self.home, env=self.variables).returncode == 0
-            wait_for("the proposals", lambda: len(self.proposals()) >= proposals, 150)
+            wait_for("the proposals", lambda: len(self.proposals()) >= len(EXPECTED), 150)
             wait_for("the end of the backlog", self.caught_up)
         finally:
             assert daemon.stop() == 0
